@@ -838,12 +838,11 @@ func (p *proof) journalled() {
 	defer p.watch.mu.Unlock()
 	for _, h := range p.watch.stopped {
 		if !slices.ContainsFunc(p.watch.down[h.host], func(f fall) bool {
-			return !f.at.After(h.at) && slices.ContainsFunc(f.servers, func(st openstack.ServerState) bool { return st.ID == h.id })
+			unseen := slices.ContainsFunc(p.blind, func(b blindness) bool { return b.from.Before(f.at) && f.at.Before(b.to) })
+			return !unseen && !f.at.After(h.at) &&
+				slices.ContainsFunc(f.servers, func(st openstack.ServerState) bool { return st.ID == h.id })
 		}) {
-			continue // it stopped there another time
-		}
-		if slices.ContainsFunc(p.blind, func(b blindness) bool { return b.from.Before(h.at) && h.at.Before(b.to) }) {
-			continue
+			continue // it stopped there another time, or nobody could see it
 		}
 		if !slices.ContainsFunc(records, func(r engine.Record) bool {
 			return r.Node == h.host && (r.Kind == engine.RecordLock && r.To == string(core.LockInactive) ||

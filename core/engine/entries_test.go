@@ -164,7 +164,7 @@ func TestTwoWindowsTellOfAnEntryOnce(t *testing.T) {
 	})
 }
 
-// Whether another window lives is asked of the disk. One that does not answer holds nothing up, and until it does the other window may live.
+// Whether another window lives is asked of the disk. One that does not answer holds nothing up; until it does, the window may live.
 func TestADiskThatHangsHoldsNoSnapshotUp(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), alive()

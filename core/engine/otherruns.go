@@ -94,7 +94,7 @@ func (e *Engine) startFrom(past []Record) {
 	}))
 }
 
-// otherRuns knows which other runs live. The Engine's goroutine asks, and never waits for the disk: the goroutine that follows others looks.
+// otherRuns knows which other runs live. The Engine's goroutine asks, and never waits for the disk: the one that follows others looks.
 type otherRuns struct {
 	mu    sync.Mutex
 	lives map[string]bool // by run, of those that were asked about: as at the last look

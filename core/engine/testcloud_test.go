@@ -707,7 +707,8 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings core.Sett
 		clock = func() time.Time { return worldTime.Add(time.Since(cloud.since)) }
 	}
 	cfg := Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
-		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud, Clock: clock, Lives: cloud.lives}
+		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud, Clock: clock,
+		Lives: cloud.lives}
 	if cloud.compared {
 		b.recorded = recordRun(t, dir, &cfg, 0)
 	}

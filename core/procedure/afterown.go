@@ -21,12 +21,20 @@ func AttemptsToRestore(s *core.Snapshot) []string { return stillChanged(s, s.His
 func stillChanged(s *core.Snapshot, changes map[string]core.AnnotationChange) []string {
 	var out []string
 	for _, name := range s.NodeNames() {
-		n := s.Nodes[name]
-		if c, ok := changes[n.UID]; ok && step.EqualText(n.Annotation(c.Key), c.New) && !step.EqualText(c.Old, c.New) {
+		if isChanged(s.Nodes[name], changes) {
 			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// isChanged tells whether the node's annotation is still the one that Lockstep set.
+func isChanged(n *core.Node, changes map[string]core.AnnotationChange) bool {
+	if n == nil {
+		return false
+	}
+	c, ok := changes[n.UID]
+	return ok && step.EqualText(n.Annotation(c.Key), c.New) && !step.EqualText(c.Old, c.New)
 }
 
 func openChanges(s *core.Snapshot) []core.Left {
@@ -41,7 +49,7 @@ func ChangedAttempts(s *core.Snapshot) []core.Left {
 // RestoreAttempts plans to give a node the number of migration attempts back that it had before Lockstep set one; false when there is
 // nothing to restore.
 func RestoreAttempts(s *core.Snapshot, name string) (core.Step, bool) {
-	if !slices.Contains(AttemptsToRestore(s), name) {
+	if !isChanged(s.Nodes[name], s.History.Tries) {
 		return core.Step{}, false
 	}
 	c := s.History.Tries[s.Nodes[name].UID]

@@ -185,9 +185,10 @@ func AsksRemoval(s *core.Snapshot, node string) *core.NodeNotice {
 }
 
 // goneFor tells whether the node has left the cluster for good. A node whose machine is disabled comes back: its locks and its records
-// in OpenStack stay (docs/mosk.md#deletion-requests).
+// in OpenStack stay (docs/mosk.md#deletion-requests). A release that knows no disabled machines has none.
 func goneFor(s *core.Snapshot, node string) bool {
-	return s.Nodes[node] == nil && s.Known(core.SourceNodes) && s.Known(core.SourceDisableNotices) && s.Disablings[node] == nil
+	disabled := s.Known(core.SourceDisableNotices) || s.Sources[core.SourceDisableNotices].State == core.SourceAbsent
+	return s.Nodes[node] == nil && s.Known(core.SourceNodes) && disabled && s.Disablings[node] == nil
 }
 
 // ReturnsOurs tells whether it is a played OpenStack controller's turn to take the node back.

@@ -127,7 +127,7 @@ func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 	}
 	switch {
 	case i.Kind == core.IntentActDropLock:
-		out = append(out, core.SourceDisableNotices)
+		out = append(out, served(s, core.SourceDisableNotices)...)
 	case progress.AsksRemoval(s, i.Node) != nil:
 		out = append(out, core.SourceDeletionRequests)
 	}

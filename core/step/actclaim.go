@@ -14,8 +14,8 @@ func (p *planner) actDeleteClaim() {
 	p.step.Title, p.step.Risk, p.step.Node = "delete claim "+wording.OneLine(ref.Name, 100), core.RiskHigh, node
 	p.step.Label = wording.OneLine(ref.Name, 100)
 	p.identify(ref)
-	sources := append([]core.SourceID{core.SourceNodes, core.SourceDisableNotices, core.SourceNodeLocks, core.SourceNodeRequests,
-		core.SourceOpenStackController}, claimSourcesKnown(s)...)
+	sources := append(served(s, core.SourceNodes, core.SourceDisableNotices, core.SourceNodeLocks, core.SourceNodeRequests,
+		core.SourceOpenStackController), claimSourcesKnown(s)...)
 	p.common(sources, busyOn(s, node))
 	a, played := progress.ActAs(s, core.ControllerOpenStack)
 	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller",

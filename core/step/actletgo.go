@@ -204,8 +204,8 @@ func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {
 func (p *planner) actLetLockGo() {
 	s := p.s
 	p.step.Title, p.step.Risk = "let the lock go", core.RiskHigh
-	sources := []core.SourceID{core.SourceNodes, core.SourceDisableNotices, core.SourceComputeServices, core.SourceInstances,
-		core.SourceNetworkAgents, core.SourceOpenStackController}
+	sources := append(served(s, core.SourceDisableNotices), core.SourceNodes, core.SourceComputeServices, core.SourceInstances,
+		core.SourceNetworkAgents, core.SourceOpenStackController)
 	if !s.NoCinder() {
 		sources = append(sources, core.SourceVolumeServices)
 	}

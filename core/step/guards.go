@@ -167,12 +167,16 @@ func guardHostKnown(s *core.Snapshot, n *core.Node) core.Guard {
 	return g
 }
 
+// served are those of the sources whose kind the API has: an older release knows no removals and no disabled machines. What cannot be there
+// need not be seen.
+func served(s *core.Snapshot, ids ...core.SourceID) []core.SourceID {
+	return slices.DeleteFunc(ids, func(id core.SourceID) bool { return s.Sources[id].State == core.SourceAbsent })
+}
+
 // staysUpSources are the sources that guardStaysUp reads.
 func staysUpSources(s *core.Snapshot) []core.SourceID {
 	sources := []core.SourceID{core.SourceNodeRequests, core.SourceNodeLocks}
-	if s.Sources[core.SourceDeletionRequests].State != core.SourceAbsent { // an older release knows no such requests
-		sources = append(sources, core.SourceDeletionRequests)
-	}
+	sources = append(sources, served(s, core.SourceDeletionRequests)...)
 	return sources
 }
 

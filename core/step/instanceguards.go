@@ -99,16 +99,46 @@ func (p *planner) guardTarget(in *core.Instance) {
 	if zone != "" {
 		where = " in zone " + zone
 	}
-	p.guard(core.Guard{ID: core.GuardTarget, Text: "another compute service" + where + " is up and enabled", Holds: n > 0,
+	g := core.Guard{ID: core.GuardTarget, Text: "another compute service" + where + " is up and enabled", Holds: n > 0,
 		Answer: fmt.Sprintf("%d %s", n, wording.Verb(n, "is", "are")),
-		Remedy: "enable one, or wait for a node that returns"})
+		Remedy: "enable one, or wait for a node that returns"}
+	if down := goingDown(p.s, in.Host, zone); len(down) > 0 {
+		g.Text = "no other compute service" + where + " that is up and enabled goes down now"
+		g.Holds, g.Answer = false, "the scheduler may choose "+wording.Some(down, 3)+
+			": the lock is released, so the host may be rebooted at any time, and nova-compute is enabled"
+		g.Remedy = "disable nova-compute there first"
+	}
+	p.guard(g)
+}
+
+// goingDown are the other hosts in the zone that the scheduler can use although their nodes are released: an instance that comes there goes
+// down with the host, and no lock holds it.
+func goingDown(s *core.Snapshot, host, zone string) []string {
+	var out []string
+	for h, svc := range s.Services {
+		n := s.NodeOfHost(h)
+		if h == host || n == nil || !usable(svc, zone) || !EntersMaintenance(s, n.Name) {
+			continue
+		}
+		l := s.NodeLock(n.Name, core.ControllerOpenStack)
+		if l != nil && l.State() == core.LockInactive && progress.ScopeOf(s, s.NodeRequest(n.Name)) != core.ScopeDrain {
+			out = append(out, wording.OneLine(n.Label(), 64))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// usable tells whether the scheduler can use a compute service, in the zone; in any zone when zone is empty.
+func usable(svc *core.ComputeService, zone string) bool {
+	return svc.Enabled && svc.Up && !svc.ForcedDown && (zone == "" || svc.Zone == zone)
 }
 
 // targets counts the other compute services that the scheduler can use, in the zone; in any zone when zone is empty.
 func targets(s *core.Snapshot, host, zone string) int {
 	n := 0
 	for h, svc := range s.Services {
-		if h != host && svc.Enabled && svc.Up && !svc.ForcedDown && (zone == "" || svc.Zone == zone) {
+		if h != host && usable(svc, zone) {
 			n++
 		}
 	}

@@ -11,9 +11,7 @@ func (p *planner) rearmLock() {
 	s := p.s
 	p.step.Title, p.step.Risk = "set the lock active again", core.RiskMedium
 	sources := []core.SourceID{core.SourceNodes}
-	if s.Sources[core.SourceDeletionRequests].State != core.SourceAbsent { // an older release knows no such requests
-		sources = append(sources, core.SourceDeletionRequests)
-	}
+	sources = append(sources, served(s, core.SourceDeletionRequests)...)
 	l := p.lock(sources...)
 	if l == nil {
 		return

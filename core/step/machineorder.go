@@ -107,8 +107,15 @@ func countsFrom(m *core.Management) string {
 // moveThen says what else follows when machines leave a group.
 func moveThen(m *core.Management, from string, machines []string) string {
 	then := countsFrom(m)
-	left := slices.DeleteFunc(m.InGroup(from), func(v *core.MachineView) bool { return slices.Contains(machines, v.Name) })
-	if len(left) == 0 && m.GroupOf(from) != nil {
+	if m.GroupOf(from) == nil {
+		return then
+	}
+	leaves := map[string]bool{}
+	for _, name := range machines {
+		leaves[name] = true
+	}
+	stays := func(v *core.MachineView) bool { return v.Machine != nil && !leaves[v.Name] && m.GroupNameOf(v.Machine) == from }
+	if !slices.ContainsFunc(m.Machines, stays) {
 		then += " Group " + wording.OneLine(from, 60) + " is then empty."
 	}
 	return then

@@ -133,6 +133,20 @@ func TestGuards(t *testing.T) {
 		{"live: all others are in another zone", scene.Healthy,
 			func(sc scene.Scene) { sc.Services["cmp-02"].Zone, sc.Services["cmp-03"].Zone = "edge", "edge" }, live, []core.GuardID{"target"}},
 		{"live: one other is up", scene.Healthy, func(sc scene.Scene) { sc.Services["cmp-02"].Up = false }, live, nil},
+		{"live: a released host is enabled", scene.Healthy, func(sc scene.Scene) {
+			sc.Maintained("cmp-02", "").RawState, sc.Services["cmp-02"].Enabled = core.LockInactive, true
+		}, live, []core.GuardID{"target"}},
+		{"live: a released host is disabled", scene.Healthy, func(sc scene.Scene) {
+			sc.Maintained("cmp-02", "").RawState, sc.Services["cmp-02"].Enabled = core.LockInactive, false
+		}, live, nil},
+		{"live: a released host is only drained", scene.Healthy, func(sc scene.Scene) {
+			sc.Maintained("cmp-02", "").RawState, sc.Services["cmp-02"].Enabled = core.LockInactive, true
+			sc.NodeRequest("cmp-02").Scope = core.ScopeDrain
+		}, live, nil},
+		{"live: a released host returns", scene.Healthy, func(sc scene.Scene) {
+			sc.Maintained("cmp-02", "").RawState, sc.Services["cmp-02"].Enabled = core.LockInactive, true
+			sc.NodeRequest("cmp-02").Deleting = scene.Ago(time.Minute)
+		}, live, nil},
 		{"cold: stopped", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "SHUTOFF", "stopped") }, cold, nil},
 		{"cold: paused", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "PAUSED", "paused") }, cold, []core.GuardID{"status"}},
 		{"confirm: not waiting", scene.Healthy, func(scene.Scene) {}, core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1},
@@ -334,6 +348,14 @@ func TestGuards(t *testing.T) {
 			delete(sc.NodeRequests, "cmp-01")
 			sc.Source(core.SourceDeletionRequests, core.SourceAbsent)
 		}, enable, nil},
+
+		{"ask: a release without removals", scene.Healthy, func(sc scene.Scene) {
+			sc.Source(core.SourceDeletionRequests, core.SourceAbsent)
+		}, core.Intent{Kind: core.IntentAskNode, Node: "cmp-01", Scope: core.ScopeOS}, []core.GuardID{"cluster"}},
+		{"ask: removals cannot be seen", scene.Healthy, func(sc scene.Scene) {
+			sc.Source(core.SourceDeletionRequests, core.SourceFailed)
+		}, core.Intent{Kind: core.IntentAskNode, Node: "cmp-01", Scope: core.ScopeOS},
+			[]core.GuardID{"fresh", "cluster"}},
 
 		// Whole hosts.
 		{"all: nothing in the way", scene.Emptied, func(scene.Scene) {}, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-01"},

@@ -67,7 +67,8 @@ func (p *planner) askNode() {
 	label := wording.OneLine(s.Label(name), 64)
 	p.step.Title, p.step.Risk, p.step.Node, p.step.Label = "ask for the maintenance of "+label, core.RiskHigh, name, label
 	sources := []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceClusterRequests,
-		core.SourceClusterLocks, core.SourceDeletionRequests}
+		core.SourceClusterLocks}
+	sources = append(sources, served(s, core.SourceDeletionRequests)...)
 	p.identify(core.Ref{Kind: core.KindNodeMaintenanceRequest, Name: name})
 	p.step.ID += "/" + string(p.i.Scope)
 	p.common(sources, busyOn(s, name))
