@@ -56,12 +56,13 @@ func deriveViews(s *core.Snapshot, earlier viewsOfNodes) viewsOfNodes {
 		newest    string
 		books     bool
 		finalizer string
-	}{newest: NewestKubelet(s), books: keepsBooks(s)}
+		turn      nodesTurn
+	}{newest: NewestKubelet(s), books: keepsBooks(s), turn: turnOfNodes(s)}
 	common.finalizer, _ = Finalizer(s)
 	plays := len(s.Settings.ActAs) > 0 // whose rules look at other nodes
 	views := viewsOfNodes{ByNode: core.DeriveByNode(s, earlier.ByNode, common, NodeNames(s), nil,
 		func(s *core.Snapshot, name string) (*core.NodeView, bool) {
-			v := viewNode(factsOf(s, name, common.newest))
+			v := viewNode(factsOf(s, name, common.newest, common.turn))
 			return v, plays && (v.Request != nil || v.Active())
 		})}
 	views.sorted = views.inOrder(s, earlier)

@@ -37,12 +37,13 @@ type stageFacts struct {
 	before   core.StageRecord // the stage in the History
 	hadStage bool
 	newest   string // the cluster's newest kubelet version when the nodes differ; else empty
+	turn     nodesTurn
 }
 
-func factsOf(s *core.Snapshot, name, newest string) *stageFacts {
+func factsOf(s *core.Snapshot, name, newest string, turn nodesTurn) *stageFacts {
 	f := &stageFacts{
 		s: s, HostMaintenance: MaintenanceOf(s, name), cluster: s.ClusterRequest(), locks: s.NodeLocks.At(name),
-		own: s.NodeLock(name, core.ControllerOpenStack), pods: s.Pods[name], newest: newest,
+		own: s.NodeLock(name, core.ControllerOpenStack), pods: s.Pods[name], newest: newest, turn: turn,
 		requestsKnown: s.Known(core.SourceNodeRequests), locksKnown: s.Known(core.SourceNodeLocks),
 		computeKnown: s.Known(core.SourceInstances),
 	}
@@ -123,11 +124,37 @@ func (f *stageFacts) through() string {
 		return "inferred: Ready, not cordoned, and its kubelet is newer than that of other nodes (" + wording.OneLine(f.newest, 40) + ")"
 	case f.newest != "":
 		return "" // other nodes have a newer kubelet
-	case f.node.ReadySince.After(f.cluster.Created):
+	case f.turn.come && f.node.ReadySince.After(core.Later(f.cluster.Created, f.turn.since)):
 		return "inferred: Ready and not cordoned since " + wording.ClockText(f.node.ReadySince) + ", after the update began " +
 			wording.ClockText(f.cluster.Created)
 	}
 	return ""
+}
+
+// nodesTurn is whether the running update has come to the nodes, and since when, where that was seen. A node that was not Ready before was
+// away for another reason.
+type nodesTurn struct {
+	come  bool
+	since time.Time
+}
+
+// turnOfNodes tells it by the ClusterWorkloadLocks: LCM begins with the nodes when all of them are inactive, and they are taken back at the
+// end. While they are not known, it may have come.
+func turnOfNodes(s *core.Snapshot) nodesTurn {
+	turn := nodesTurn{come: true}
+	r := s.ClusterRequest()
+	if r == nil || !r.Deleting.IsZero() || !s.Known(core.SourceClusterLocks) {
+		return turn
+	}
+	for _, l := range s.ClusterLocks {
+		if l.State() != core.LockInactive {
+			return nodesTurn{}
+		}
+		if seen, ok := s.History.Locks[l.UID]; ok && seen.State == core.LockInactive && seen.Since.Exact {
+			turn.since = core.Later(turn.since, seen.Since.At)
+		}
+	}
+	return turn
 }
 
 // otherWaits are the controllers other than the OpenStack controller whose locks are not inactive yet.

@@ -189,6 +189,23 @@ func TestStages(t *testing.T) {
 			sc.Update(time.Hour)
 			sc.Nodes["cmp-01"].ReadySince = scene.Ago(20 * time.Minute)
 		}, core.StageDone, "11:40", "after the update began"},
+		{"came back while OpenStack is updated", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.Lock("", core.ControllerOpenStack, core.LockActive)
+			sc.Nodes["cmp-01"].ReadySince = scene.Ago(20 * time.Minute)
+		}, core.StageIdle, "", ""},
+		{"came back before the nodes' turn", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.History.Locks[sc.Lock("", core.ControllerOpenStack, core.LockInactive).UID] = &core.LockRecord{State: core.LockInactive,
+				Since: core.Since{At: scene.Ago(10 * time.Minute), Exact: true}}
+			sc.Nodes["cmp-01"].ReadySince = scene.Ago(20 * time.Minute)
+		}, core.StageIdle, "", ""},
+		{"came back, and it was not seen when the nodes' turn came", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.History.Locks[sc.Lock("", core.ControllerOpenStack, core.LockInactive).UID] = &core.LockRecord{State: core.LockInactive,
+				Since: core.Since{At: scene.Ago(10 * time.Minute)}}
+			sc.Nodes["cmp-01"].ReadySince = scene.Ago(20 * time.Minute)
+		}, core.StageDone, "11:40", "after the update began"},
 		{"came back, but has the old kubelet", func(sc scene.Scene) {
 			sc.Update(time.Hour)
 			sc.Nodes["cmp-01"].ReadySince = scene.Ago(20 * time.Minute)

@@ -114,7 +114,9 @@ func moveThen(m *core.Management, from string, machines []string) string {
 	for _, name := range machines {
 		leaves[name] = true
 	}
-	stays := func(v *core.MachineView) bool { return v.Machine != nil && !leaves[v.Name] && m.GroupNameOf(v.Machine) == from }
+	stays := func(v *core.MachineView) bool {
+		return v.Machine != nil && !leaves[v.Name] && m.GroupNameOf(v.Machine) == from
+	}
 	if !slices.ContainsFunc(m.Machines, stays) {
 		then += " Group " + wording.OneLine(from, 60) + " is then empty."
 	}
