@@ -170,23 +170,29 @@ func ViewInstance(s *core.Snapshot, in *core.Instance, m HostMaintenance) core.I
 }
 
 // failuresOf counts the migrations from the instance's present host that failed since its maintenance began, and tells the
-// newest one's text that is known.
+// newest one's text that is known. That there was no room counts until a later try found a host.
 func failuresOf(records []*core.Migration, in *core.Instance, m HostMaintenance) (int, string) {
 	if m.request == nil {
 		return 0, ""
 	}
-	n, text := 0, ""
+	n, text, placed := 0, "", false
 	for _, r := range records { // newest first
-		if r.SourceHost != in.Host || !r.Failed() || r.Created.Before(m.request.Created) {
+		if r.SourceHost != in.Host || r.Created.Before(m.request.Created) {
 			continue
 		}
-		if text == "" { // of the newest one the reason may not have been found yet
-			text = r.Failure
+		if r.Failed() {
+			if text == "" && !(placed && NoValidHost(r.Failure)) { // of the newest one the reason may not have been found yet
+				text = r.Failure
+			}
+			n++
 		}
-		n++
+		placed = placed || r.DestHost != "" && r.DestHost != in.Host
 	}
 	return n, text
 }
+
+// NoValidHost tells whether a migration failed because the scheduler found no host (nova.exception.NoValidHost).
+func NoValidHost(failure string) bool { return strings.Contains(strings.ToLower(failure), "no valid host") }
 
 // Moving tells whether the instance is on its way off its host.
 func Moving(s *core.Snapshot, in *core.Instance) bool {

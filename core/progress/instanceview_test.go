@@ -134,3 +134,26 @@ func TestWhatIsMigratedBlocks(t *testing.T) {
 		}
 	})
 }
+
+// That the scheduler found no host counts until a later try finds one: whether that was aborted, failed on its way, or is under way.
+func TestNoRoomCountsUntilATryFindsAHost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status, dest string
+		want         string
+	}{
+		"aborted on its way":             {"cancelled", "cmp-02", ""},
+		"failed on its way":              {"error", "cmp-02", ""},
+		"under way":                      {"running", "cmp-02", ""},
+		"aborted before it had a host":   {"cancelled", "", "No valid host was found."},
+		"failed, and its reason to come": {"error", "", "No valid host was found."},
+	} {
+		sc := scene.Healthy()
+		sc.Maintained("cmp-01", "")
+		in := sc.Named("web-1")
+		sc.Migration(in, "error", "", 9*time.Minute).Failure = "No valid host was found."
+		sc.Migration(in, tt.status, tt.dest, time.Minute)
+		if v, _ := InstanceView(sc.Snapshot, in.ID); v.Failures == 0 || v.Failure != tt.want {
+			t.Errorf("%s: %d failed: %q, want %q", name, v.Failures, v.Failure, tt.want)
+		}
+	}
+}

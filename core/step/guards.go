@@ -319,7 +319,7 @@ func guardNoMigration(s *core.Snapshot, host string) core.Guard {
 // NoRoom tells whether the scheduler found no host for the instance since its node's maintenance began. Another try does not help until
 // somebody makes room.
 func NoRoom(v core.InstanceView) bool {
-	return v.Failures > 0 && strings.Contains(strings.ToLower(v.Failure), "no valid host")
+	return v.Failures > 0 && progress.NoValidHost(v.Failure)
 }
 
 // guardSeenSince holds when the source was read after the node's return. Until then the step waits.
