@@ -58,7 +58,7 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 			return m.say(toneBad, "refused: "+msg.title+": "+msg.err.Error())
 		}
 		msg.dialog.room.leave()
-		m.close(msg.dialog)
+		m.withdraw(msg.dialog)
 		delete(m.drafts, msg.dialog.form)
 		if p := msg.dialog.steps; p != nil {
 			p.confirmed(m, msg.dialog.row, msg.op, msg.dialog.step)
@@ -82,7 +82,7 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 			msg.dialog.failed(msg.err)
 			return m.say(toneBad, "writing stays off: "+msg.err.Error())
 		}
-		m.close(msg.dialog)
+		m.withdraw(msg.dialog)
 		return m.say(toneWarn, "writing is on: confirmed steps are carried out")
 	case controlledMsg:
 		if msg.err != nil {

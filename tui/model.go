@@ -299,7 +299,10 @@ func (m *Model) refresh() tea.Cmd {
 	if another {
 		m.showAnother()
 	}
-	for _, l := range m.layers {
+	for _, l := range slices.Clone(m.layers) { // a box may close itself by what has come
+		if !m.shows(l) {
+			continue
+		}
 		if cmd := l.refresh(m); cmd != nil {
 			cmds = append(cmds, cmd)
 		}
@@ -443,6 +446,13 @@ func (m *Model) close(l layer) {
 			m.cut(i)
 			return
 		}
+	}
+}
+
+// withdraw removes the layer l alone: it closes by itself, and what lies above it waits for its own answer.
+func (m *Model) withdraw(l layer) {
+	if i := slices.Index(m.layers, l); i >= 0 {
+		m.layers = slices.Delete(m.layers, i, i+1)
 	}
 }
 

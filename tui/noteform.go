@@ -220,10 +220,10 @@ func (msg noteKeptMsg) arrive(m *Model) tea.Cmd {
 			f.err = msg.err
 			return nil
 		}
-		if m.shows(f) {
+		if m.top() == layer(f) {
 			m.deaf.begin(m)
 		}
-		m.close(f)
+		m.withdraw(f)
 	}
 	n := msg.note
 	switch {
