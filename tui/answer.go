@@ -98,12 +98,8 @@ var controlWords = map[core.Control]string{
 	core.ControlStop: "begins nothing more: ",
 }
 
-// control hands a control of the running operation to the Backend.
-func (m *Model) control(c core.Control) tea.Cmd {
-	op := m.running()
-	if op == nil {
-		return nil
-	}
+// control hands a control of the operation to the Backend.
+func (m *Model) control(op *core.Operation, c core.Control) tea.Cmd {
 	backend, id, title := m.backend, op.ID, op.Title
 	return func() tea.Msg { return controlledMsg{c, title, backend.Control(id, c)} }
 }

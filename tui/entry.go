@@ -247,15 +247,19 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 	if op != nil {
 		return []wayOn{do("seen", "acknowledge it", "it leaves the list (x)", (*Model).acknowledge)}
 	}
-	if run := m.running(); run != nil && p.a.Operation == run.ID && run.State == core.OperationPaused {
-		control := func(c core.Control) func(*Model) tea.Cmd {
-			return func(m *Model) tea.Cmd { return m.control(c) }
-		}
-		return []wayOn{do("resume", "let it go on", "with what has not begun (h)", control(core.ControlResume)),
-			do("skip", "leave the next one out", "the one that comes next (o)", control(core.ControlSkip)),
-			do("stop", "stop it", "nothing more is begun (t)", control(core.ControlStop))}
+	run := m.operation(p.a.Operation)
+	if run == nil || run.State != core.OperationPaused || run.Past || run.Elsewhere != "" {
+		return nil
 	}
-	return nil
+	control := func(id, what, text, key string, c core.Control) wayOn {
+		if on := m.running(); on != nil && on.ID == run.ID { // otherwise the key works on another one
+			text += " (" + key + ")"
+		}
+		return do(id, what, text, func(m *Model) tea.Cmd { return m.control(run, c) })
+	}
+	return []wayOn{control("resume", "let it go on", "with what has not begun", "h", core.ControlResume),
+		control("skip", "leave the next one out", "the one that comes next", "o", core.ControlSkip),
+		control("stop", "stop it", "nothing more is begun", "t", core.ControlStop)}
 }
 
 // enter does what the selected way says.

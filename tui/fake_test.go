@@ -27,6 +27,7 @@ type fakeBackend struct {
 	disarmed  int
 	looked    int
 	controls  []core.Control
+	steered   []string // operations that the controls were for
 	seen      []string
 	focused   []string
 	previewed []core.Intent
@@ -86,7 +87,7 @@ func (f *fakeBackend) Execute(_ context.Context, g core.Grant) (string, error) {
 func (f *fakeBackend) Control(op string, c core.Control) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.controls = append(f.controls, c)
+	f.controls, f.steered = append(f.controls, c), append(f.steered, op)
 	if op == "" {
 		return errors.New("no operation named")
 	}

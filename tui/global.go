@@ -41,18 +41,18 @@ func globalActions() []Action {
 			Keys: []string{"x"}, inside: true, blocked: needFailure, run: (*Model).acknowledge},
 		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
 			Keys: []string{"h"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd {
-				if m.running().State == core.OperationPaused {
-					if m.held.on(m) {
-						return m.notTaken("h", "the batch has just been held; press it again to let it go on")
-					}
-					return m.control(core.ControlResume)
+				switch {
+				case m.running().State != core.OperationPaused:
+					return m.steer("h", core.ControlPause)
+				case m.held.on(m):
+					return m.notTaken("h", "the batch has just been held; press it again to let it go on")
 				}
-				return m.control(core.ControlPause)
+				return m.steer("h", core.ControlResume)
 			}},
 		{ID: "operation.skip", Title: "Omit the next item of the running batch", Short: "omit", Scope: ScopeGlobal,
-			Keys: []string{"o"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlSkip) }},
+			Keys: []string{"o"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.steer("o", core.ControlSkip) }},
 		{ID: "operation.stop", Title: "Stop the running batch: begin nothing more", Short: "stop", Scope: ScopeGlobal,
-			Keys: []string{"t"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlStop) }},
+			Keys: []string{"t"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.steer("t", core.ControlStop) }},
 	}
 }
 

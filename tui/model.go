@@ -57,6 +57,7 @@ type Model struct {
 	reading   []layer          // pages that read as long as they are open
 	drafts    map[string]draft // by the form's title
 	held      hush             // h was meant to hold a batch that has been held by itself
+	another   hush             // h, o or t was meant for the operation that was on the line before
 	deaf      hush             // enter was meant for a form that has closed by itself
 	hushed    bool             // a moment without keys has begun
 	filtering bool             // the filter of the focused pane is being typed
@@ -252,7 +253,7 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if s == nil || m.snap != nil && s.Revision < m.snap.Revision {
 		return nil
 	}
-	before := m.snap
+	before, was := m.snap, m.running()
 	m.snap, m.resting = s, nil
 	m.instant = instant{at: s.Now}
 	if op := m.confirming.op; op != "" && m.operation(op) != nil {
@@ -261,7 +262,6 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if before == nil {
 		m.dateMessages()
 	}
-	m.noteHeld(before)
 	m.retell(before, s)
 	cmd := tea.Batch(m.refresh(), m.ended(before), m.remind(before))
 	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.pane(ScopeNodes).Index() > 0 {
@@ -272,6 +272,7 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 		m.open(newNotice(m, "Writing was switched off", s.Write.Lost))
 	}
 	m.lastLost = s.Write.Lost
+	m.noteRunning(was)
 	return cmd
 }
 

@@ -11,7 +11,8 @@ import (
 	"lockstep/tui/draw"
 )
 
-// running is the operation that the controls work on: the selected one, else the newest that runs.
+// running is the operation on the line, which the controls work on: the selected one, else the newest batch, as of several only a batch
+// has a use for them, else the newest step.
 func (m *Model) running() *core.Operation {
 	if m.snap == nil {
 		return nil
@@ -21,26 +22,44 @@ func (m *Model) running() *core.Operation {
 			return op
 		}
 	}
+	var newest *core.Operation
 	for i := range m.snap.Operations {
-		if op := &m.snap.Operations[i]; !op.State.Ended() && !op.Past && op.Elsewhere == "" {
-			return &m.snap.Operations[i]
+		op := &m.snap.Operations[i]
+		switch {
+		case op.State.Ended() || op.Past || op.Elsewhere != "":
+		case len(op.Items) > 0:
+			return op
+		case newest == nil:
+			newest = op
 		}
 	}
-	return nil
+	return newest
 }
 
-// noteHeld notes that the running batch has been held since the Snapshot before, perhaps by itself at a failure: a key that comes at that
-// moment was to hold it, and must not let it go on.
-func (m *Model) noteHeld(before *core.Snapshot) {
+// noteRunning notes what has changed on the line since the Snapshot before, where a key that comes at that moment was meant for what was
+// there. Another operation may be on it: the key must do nothing to that one. Or the batch has been held, perhaps by itself at a failure:
+// the key was to hold it, and must not let it go on.
+func (m *Model) noteRunning(was *core.Operation) {
 	op := m.running()
-	if op == nil || op.State != core.OperationPaused || before == nil {
-		return
+	switch {
+	case was == nil || op == nil:
+	case op.ID != was.ID:
+		m.another.begin(m)
+	case op.State == core.OperationPaused && was.State != core.OperationPaused:
+		m.held.begin(m)
 	}
-	for i := range before.Operations {
-		if was := &before.Operations[i]; was.ID == op.ID && was.State != core.OperationPaused {
-			m.held.begin(m)
-		}
+}
+
+// steer hands a control of the operation on the line to the Backend, unless the key was meant for another one.
+func (m *Model) steer(key string, c core.Control) tea.Cmd {
+	op := m.running()
+	switch {
+	case op == nil:
+		return nil
+	case m.another.on(m):
+		return m.notTaken(key, op.Title+" has just come to the line; press it again if you mean that")
 	}
+	return m.control(op, c)
 }
 
 // runningLine is what runs, in one line; nil when nothing does.
@@ -87,8 +106,11 @@ func (m *Model) runningLine(w int) draw.Line {
 }
 
 func needRunning(m *Model) string {
-	if m.running() == nil {
+	switch op := m.running(); {
+	case op == nil:
 		return "nothing runs"
+	case len(op.Items) == 0:
+		return "what runs is one step only"
 	}
 	return ""
 }
