@@ -447,12 +447,11 @@ func clustersActions() []Action {
 			})},
 		{ID: "clusters.clear", Title: "Clear the last message or the filter, one at a time", Short: "clear", Keys: []string{"esc"},
 			run: in(func(m *Model, p *clustersPage) tea.Cmd {
-				if m.toast.text != "" {
-					m.toast.text = ""
-				} else {
+				done, cmd := m.clearToast()
+				if !done {
 					p.rows.SetFilter("")
 				}
-				return nil
+				return cmd
 			})},
 	}
 	all = append(all, rowMoves("clusters", func(move func(l table.List)) func(*Model) tea.Cmd {

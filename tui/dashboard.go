@@ -107,10 +107,11 @@ func (m *Model) sorted(by string) tea.Cmd {
 
 // clearOne clears one thing at a time: the toast, the marks, the filter.
 func (m *Model) clearOne() tea.Cmd {
+	if done, cmd := m.clearToast(); done {
+		return cmd
+	}
 	p := m.focused()
 	switch {
-	case m.toast.text != "":
-		m.toast.text = ""
 	case p.Marks() > 0:
 		p.ClearMarks()
 	case p.Filter() != "":

@@ -59,6 +59,7 @@ type Model struct {
 	held      hush             // h was meant to hold a batch that has been held by itself
 	another   hush             // h, o or t was meant for the operation that was on the line before
 	deaf      hush             // enter was meant for a form that has closed by itself
+	faded     hush             // esc was meant for a message that has gone by itself
 	hushed    bool             // a moment without keys has begun
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast

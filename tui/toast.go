@@ -77,7 +77,21 @@ func (m *Model) sayGone(gone string) tea.Cmd {
 }
 
 func (m *Model) toastGone(msg toastGoneMsg) {
-	if msg.n == m.toast.n {
+	if msg.n == m.toast.n && m.toast.text != "" {
 		m.toast.text = ""
+		m.faded.begin(m)
 	}
+}
+
+// clearToast clears the last message, and tells whether esc has thereby done what it does. For a moment after the message has gone by
+// itself it has, too: it was meant for the message, and must not do the next thing.
+func (m *Model) clearToast() (bool, tea.Cmd) {
+	switch {
+	case m.toast.text != "":
+		m.toast.text = ""
+		return true, nil
+	case m.faded.on(m):
+		return true, m.notTaken("esc", "the message had just gone by itself")
+	}
+	return false, nil
 }
