@@ -29,9 +29,13 @@ func TestABoxSaysWhatEnterDoes(t *testing.T) {
 		{"leave", world(), []string{"q"}, "enter stays", false, false},
 		{"leave, the other button", world(), []string{"q", "tab"}, "enter leaves", false, true},
 		{"leave, by another key", world(), []string{"q", "down"}, "enter leaves", false, true},
+		{"suspend", world(), []string{"ctrl+z"}, "enter stays", false, false},
+		{"suspend, the other button", world(), []string{"ctrl+z", "tab"}, "enter suspends", false, true},
+		{"suspend, by another key", world(), []string{"ctrl+z", "down"}, "enter suspends", false, true},
 	} {
 		for _, size := range sizes {
-			d := drive(tt.s, size.w, size.h).keys(tt.keys...)
+			d, _ := stoppable(tt.s, size.w, size.h)
+			d.keys(tt.keys...)
 			frame := strings.TrimRight(stripped(d.shows()), "\n")
 			box, foot := frame[:strings.LastIndex(frame, "\n")], frame[strings.LastIndex(frame, "\n"):]
 			if !strings.Contains(box, tt.says) || !strings.Contains(foot, tt.says) {
@@ -41,7 +45,8 @@ func TestABoxSaysWhatEnterDoes(t *testing.T) {
 			ends := false
 			for _, msg := range answers(cmd) {
 				_, quits := msg.(tea.QuitMsg)
-				ends = ends || quits
+				_, halts := msg.(haltMsg)
+				ends = ends || quits || halts
 				if m, ok := msg.(armedMsg); ok {
 					d.send(m)
 				}

@@ -83,7 +83,7 @@ func (*suspendDialog) page() bool   { return false }
 
 func (d *suspendDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	switch msg.String() {
-	case "left", "right", "tab", "shift+tab":
+	case "left", "right", "tab", "shift+tab", "up", "down":
 		d.stop = !d.stop
 	case "esc", "q":
 		m.close(d)
@@ -94,6 +94,18 @@ func (d *suspendDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		}
 	}
 	return true, nil
+}
+
+// enters is what enter does with the button that has the focus.
+func (d *suspendDialog) enters() string {
+	if d.stop {
+		return "suspends"
+	}
+	return "stays"
+}
+
+func (d *suspendDialog) hints() []keyHint {
+	return []keyHint{{"enter", d.enters()}, {"tab", "other button"}, {"esc", "stays"}}
 }
 
 func (d *suspendDialog) draw(m *Model, w, _ int) []string {
@@ -110,10 +122,11 @@ func (d *suspendDialog) draw(m *Model, w, _ int) []string {
 		text += " The rest of the batch waits until you switch writing on (w) and let it go on (h)."
 	}
 	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, text, w-4)...)
-	focus, does := 0, "enter stays"
+	focus := 0
 	if d.stop {
-		focus, does = 1, "enter suspends"
+		focus = 1
 	}
-	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, does), draw.Buttons([]string{"Stay", "Suspend"}, focus), w-4))
+	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, "enter "+d.enters()),
+		draw.Buttons([]string{"Stay", "Suspend"}, focus), w-4))
 	return m.look.Box(draw.One(themes.Warn, "Suspend?"), m.whichCluster(), body, w)
 }
