@@ -288,3 +288,22 @@ func TestStagesOfOneSecondStandInTheirOrder(t *testing.T) {
 		}
 	}
 }
+
+// What was selected goes as the step ends: the screen says both in one line, and each is a row of its own in the history.
+func TestWhatIsSaidInOneLineIsTwoRowsOfTheHistory(t *testing.T) {
+	d := drive(world(), 120, 40)
+	d.tellEnd(&core.Operation{Title: "live-migrate web-1", State: core.OperationDone})
+	d.sayGone("web-1")
+	d.say(toneBad, "refused")
+	d.say(toneBad, "refused")
+	if len(d.said) != 3 || d.toast.text != "refused" {
+		t.Fatalf("%d messages are kept, and it says %q", len(d.said), d.toast.text)
+	}
+	had := make(map[int]string)
+	for _, msg := range d.said {
+		if other, twice := had[msg.n]; twice {
+			t.Errorf("%q and %q have one ID", msg.text, other)
+		}
+		had[msg.n] = msg.text
+	}
+}

@@ -66,7 +66,9 @@ type Model struct {
 	messages  []message // what went wrong, for the log; the newest first
 	story     *story    // the lines of the journal that the log has
 	said      []message // all that was said; the newest first
-	beforeLog Scope     // where l leads back to from the log
+	// remembered numbers what was said. The number of the toast does not: one toast may say two things.
+	remembered int
+	beforeLog  Scope // where l leads back to from the log
 
 	beforeTimeline Scope // where T leads back to from the timeline
 	lastLost       string

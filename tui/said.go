@@ -24,7 +24,8 @@ func (m *Model) remember(tone themes.Token, text string) {
 		m.said[0].times++
 		return
 	}
-	m.said = append([]message{{n: m.toast.n, at: at, text: text, tone: tone, times: 1}}, m.said...)
+	m.remembered++
+	m.said = append([]message{{n: m.remembered, at: at, text: text, tone: tone, times: 1}}, m.said...)
 	m.said = m.said[:min(len(m.said), keepMessages)]
 }
 
