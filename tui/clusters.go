@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -478,6 +479,7 @@ func clusterJumps(m *Model) []*entry {
 				if !p.rows.Choose(r.ID.String()) {
 					return m.say(toneWarn, "the cluster is gone")
 				}
+				m.cut(slices.Index(m.layers, layer(p)) + 1) // a page would hide it
 				return nil
 			}})
 	}

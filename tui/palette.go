@@ -158,6 +158,7 @@ func jumps(m *Model) []*entry {
 				if !nodes.Choose(name) {
 					return m.say(toneWarn, "the node is gone")
 				}
+				m.layers = nil // a page would hide it
 				return m.setFocus(ScopeNodes)
 			}})
 	}

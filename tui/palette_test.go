@@ -203,3 +203,19 @@ func TestWhatIsOfTheClusterIsFoundFromEveryPane(t *testing.T) {
 		t.Errorf("from the nodes it finds %v with its key", found(d))
 	}
 }
+
+// "go to it" shows where it has gone, from a page, too: the page below the palette makes room.
+func TestThePaletteGoesThereFromAPage(t *testing.T) {
+	for _, keys := range [][]string{nil, {"L"}, {"H"}, {"enter"}, {"L", "l"}} {
+		d := drive(world(), 120, 40).keys(keys...)
+		if d.keys(":", "cmp-09", "enter"); d.top() != nil || d.focus != ScopeNodes || d.nodes.Cursor() != "kaas-node-cmp09" {
+			t.Errorf("after %q, %T is open, and the cursor is on %s:\n%s", keys, d.top(), d.nodes.Cursor(), stripped(d.shows()))
+		}
+	}
+	for _, keys := range [][]string{nil, {"L"}, {"i"}} {
+		d := driveClusters(120, 40, theFleet()).keys(keys...)
+		if d.keys(":", "mos-rom", "enter"); d.top() != layer(d.clusters()) || d.clusters().rows.Cursor() != "rom/mos-rom" {
+			t.Errorf("after %q, %T is open, and the cursor is on %s", keys, d.top(), d.clusters().rows.Cursor())
+		}
+	}
+}
