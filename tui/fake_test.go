@@ -229,6 +229,7 @@ func (d *driver) run(cmd tea.Cmd) {
 			d.run(c)
 		}
 	case previewMsg, executedMsg, armedMsg, armedAtOnceMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg,
+		ownersMadeMsg,
 		planSavedMsg, checkMadeMsg, checkRoomMsg, checkEarlierMsg, checkKeptMsg, checkSavedMsg, evacuatedMsg, haltMsg, resumedMsg,
 		logEndedMsg, lookSavedMsg, lookedMsg, podsMsg, podMsg, loginReadMsg, suspectMsg, noteKeptMsg,
 		linesMsg, handoverMsg, roomMsg, replayMsg:

@@ -17,11 +17,19 @@ import (
 type finder struct {
 	typing bool
 	text   string
-	from   int   // the page's line when typing began: the search starts there
-	hits   []int // the lines in which a match begins
-	at     int   // which of the hits is the current one
-	line   int   // the line of the current hit, which is kept when lines come and go
-	jump   bool  // the current hit is to be scrolled into sight
+	from   int     // the page's line when typing began: the search starts there
+	hits   []int   // the lines in which a match begins
+	at     int     // which of the hits is the current one
+	line   int     // the line of the current hit, which is kept when lines come and go
+	jump   bool    // the current hit is to be scrolled into sight
+	kept   foundIn // of lookKept
+}
+
+// foundIn is lines with the matches marked, and what they were made of.
+type foundIn struct {
+	in   []draw.Line
+	text string
+	out  []draw.Line
 }
 
 // searched is a page with a search.
@@ -88,9 +96,28 @@ func (f *finder) turn(by int) {
 // look finds the text in the lines. It returns the lines with the matches marked, and the top line of a page of h lines: the
 // page's own, or one that brings the current match into sight.
 func (f *finder) look(lines []draw.Line, top, h int) ([]draw.Line, int) {
-	if f.hits = f.hits[:0]; f.text == "" {
+	if f.text == "" {
+		f.hits = f.hits[:0]
 		return lines, top
 	}
+	return f.settle(f.mark(lines), top, h)
+}
+
+// lookKept is look for lines that never change: it searches the same ones once.
+func (f *finder) lookKept(lines []draw.Line, top, h int) ([]draw.Line, int) {
+	if f.text == "" || len(lines) == 0 {
+		f.kept = foundIn{}
+		return f.look(lines, top, h)
+	}
+	if k := f.kept; len(k.in) != len(lines) || &k.in[0] != &lines[0] || k.text != f.text {
+		f.kept = foundIn{lines, f.text, f.mark(lines)}
+	}
+	return f.settle(f.kept.out, top, h)
+}
+
+// mark finds the text in the lines.
+func (f *finder) mark(lines []draw.Line) []draw.Line {
+	f.hits = f.hits[:0]
 	want := folded(f.text)
 	out := slices.Clone(lines)
 	for i, l := range lines {
@@ -106,8 +133,13 @@ func (f *finder) look(lines []draw.Line, top, h int) ([]draw.Line, int) {
 		f.hits = append(f.hits, i)
 		out[i] = l.Marked(text, want)
 	}
+	return out
+}
+
+// settle chooses the current match, and the page's top line.
+func (f *finder) settle(lines []draw.Line, top, h int) ([]draw.Line, int) {
 	if len(f.hits) == 0 {
-		return out, top
+		return lines, top
 	}
 	// The first match from where the search began, or the one nearest to the previous current match.
 	f.at = max(slices.IndexFunc(f.hits, func(n int) bool { return n >= f.line }), 0)
@@ -118,7 +150,7 @@ func (f *finder) look(lines []draw.Line, top, h int) ([]draw.Line, int) {
 			top = f.line - h/3
 		}
 	}
-	return out, max(min(top, len(lines)-h), 0)
+	return lines, max(min(top, len(lines)-h), 0)
 }
 
 // current tells whether the current match begins in the line.

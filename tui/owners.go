@@ -11,6 +11,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
+	"lockstep/tui/draw"
 )
 
 // OwnerDesk is the backend of the page of owners: Keystone, and a folder to save notes in. Its methods are called from commands,
@@ -36,17 +37,43 @@ type ownersPage struct {
 	csv   bool     // as CSV rather than as text
 	every bool     // notes for all projects with instances there, whether or not one needs its owner
 
-	notes    []procedure.OwnerNote
-	made     time.Time
-	took     time.Duration
-	project  string // ID of the one whose note is shown; empty: all of them
+	snap    *core.Snapshot // that the notes were made from; nil until they are there
+	notes   []procedure.OwnerNote
+	made    time.Time // when it was begun to make them
+	took    time.Duration
+	making  bool       // new ones are being made
+	anew    bool       // those are not wanted any more: others are to follow
+	next    ownersText // what the lines that are being made are for
+	text    ownersText
+	wide    int    // columns for the text, as drawn last
+	project string // ID of the one whose note is shown; empty: all of them
+
 	contacts core.Contacts
+	wants    bool // Keystone is to be asked when the notes are there
 	asking   bool
 	again    bool // more is to be asked when the answer has come
 	asked    bool
 
 	find                  finder
 	offset, height, total int // as drawn last
+}
+
+// ownersText is lines of the page's text, and what they were made for. Their colours come later: they are the same in every look.
+type ownersText struct {
+	w       int
+	csv     bool
+	project string
+	lines   []draw.Line
+}
+
+// ownersMadeMsg is the notes for a page.
+type ownersMadeMsg struct {
+	page  *ownersPage
+	snap  *core.Snapshot
+	notes []procedure.OwnerNote
+	began time.Time
+	took  time.Duration
+	text  ownersText
 }
 
 // contactsMsg is what Keystone told the page.
@@ -66,10 +93,7 @@ func (m *Model) openOwners(nodes []string) tea.Cmd {
 	if m.snap == nil {
 		return m.say(toneWarn, "nothing is known yet")
 	}
-	p := &ownersPage{nodes: nodes, all: len(nodes) == 0}
-	p.gather(m)
-	m.open(p)
-	return p.ask(m)
+	return m.openOwnersPage(&ownersPage{nodes: nodes, all: len(nodes) == 0})
 }
 
 // openEveryOwner opens the page with a note for every project with instances.
@@ -77,24 +101,109 @@ func (m *Model) openEveryOwner() tea.Cmd {
 	if m.snap == nil {
 		return m.say(toneWarn, "nothing is known yet")
 	}
-	p := &ownersPage{all: true, every: true}
-	p.gather(m)
-	m.open(p)
-	return p.ask(m)
+	return m.openOwnersPage(&ownersPage{all: true, every: true})
 }
 
-// gather makes the notes from the newest Snapshot.
-func (p *ownersPage) gather(m *Model) {
-	began := m.now()
-	nodes := p.nodes
-	if p.all {
-		nodes = procedure.NodesToTell(m.snap)
+func (m *Model) openOwnersPage(p *ownersPage) tea.Cmd {
+	p.wants, p.wide = true, m.width-2
+	m.open(p)
+	return p.make(m)
+}
+
+// make has the notes made from the newest Snapshot, and their lines, beside the screen's loop: those of a large cloud are megabytes.
+func (p *ownersPage) make(m *Model) tea.Cmd {
+	if m.snap == nil {
+		return nil
 	}
-	p.notes, p.made = procedure.OwnerNotes(m.snap, nodes, p.contacts, p.every), m.now()
-	p.took = p.made.Sub(began)
+	if p.making {
+		p.anew = true
+		return nil
+	}
+	p.making, p.anew, p.next = true, false, p.wanted()
+	snap, nodes, all, every, contacts := m.snap, p.nodes, p.all, p.every, p.contacts
+	text, began := p.next, m.now()
+	return func() tea.Msg {
+		start := time.Now()
+		if all {
+			nodes = procedure.NodesToTell(snap)
+		}
+		notes := procedure.OwnerNotes(snap, nodes, contacts, every)
+		text.lines = ownersLines(snap, shownOf(notes, text.project), text.csv, text.w)
+		return ownersMadeMsg{p, snap, notes, began, time.Since(start), text}
+	}
+}
+
+// others has other notes made than those that are there, which are not shown under the new title meanwhile.
+func (p *ownersPage) others(m *Model) tea.Cmd {
+	p.snap, p.notes, p.text, p.offset, p.wants = nil, nil, ownersText{}, 0, true
+	return p.make(m)
+}
+
+// arrive shows the notes that were made, unless others are wanted by now.
+func (msg ownersMadeMsg) arrive(m *Model) tea.Cmd {
+	p := msg.page
+	p.making = false
+	switch {
+	case !m.shows(p):
+		return nil
+	case p.anew:
+		return p.make(m)
+	}
+	p.snap, p.notes, p.made, p.took, p.text = msg.snap, msg.notes, msg.began, msg.took, msg.text
 	if p.at() < 0 {
 		p.project = ""
 	}
+	cmd := p.follow(m)
+	if p.wants {
+		p.wants = false
+		cmd = tea.Batch(cmd, p.ask(m))
+	}
+	return cmd
+}
+
+// mostAtOnce is how many instances have their notes' lines made while the screen is drawn: their text is a hundred kilobytes or so.
+const mostAtOnce = 300
+
+// few tells whether the lines of what is shown are made while the screen is drawn.
+func (p *ownersPage) few() bool {
+	n := 0
+	for _, note := range p.shown() {
+		n += 1 + len(note.Instances)
+	}
+	return n <= mostAtOnce
+}
+
+// wanted is what lines are wanted for.
+func (p *ownersPage) wanted() ownersText {
+	return ownersText{w: p.wide, csv: p.csv, project: p.project}
+}
+
+func (t ownersText) fits(want ownersText) bool {
+	return t.w == want.w && t.csv == want.csv && t.project == want.project
+}
+
+// lines are those of what is shown; false when they are being made.
+func (p *ownersPage) lines() ([]draw.Line, bool) {
+	switch want := p.wanted(); {
+	case p.text.lines != nil && p.text.fits(want):
+	case p.snap == nil || !p.few():
+		return nil, false
+	default:
+		want.lines = ownersLines(p.snap, p.shown(), p.csv, p.wide)
+		p.text = want
+	}
+	return p.text.lines, true
+}
+
+// follow has lines made when something else is shown, or in another width, and they are many.
+func (p *ownersPage) follow(m *Model) tea.Cmd {
+	if p.snap == nil || len(p.notes) == 0 {
+		return nil
+	}
+	if _, there := p.lines(); there || p.making && (p.anew || p.next.fits(p.wanted())) {
+		return nil
+	}
+	return p.make(m)
 }
 
 // at is the index of the note that is shown; -1 for all.
@@ -103,11 +212,14 @@ func (p *ownersPage) at() int {
 }
 
 // shown is the notes that are shown.
-func (p *ownersPage) shown() []procedure.OwnerNote {
-	if i := p.at(); i >= 0 {
-		return p.notes[i : i+1]
+func (p *ownersPage) shown() []procedure.OwnerNote { return shownOf(p.notes, p.project) }
+
+// shownOf is the project's note; all of them when it has none.
+func shownOf(notes []procedure.OwnerNote, project string) []procedure.OwnerNote {
+	if i := slices.IndexFunc(notes, func(n procedure.OwnerNote) bool { return n.ProjectID == project }); i >= 0 {
+		return notes[i : i+1]
 	}
-	return p.notes
+	return notes
 }
 
 // turn goes to another project's note; all of them come before the first one.
@@ -139,11 +251,13 @@ func (p *ownersPage) ask(m *Model) tea.Cmd {
 }
 
 // content is what the page shows, unwrapped: what is copied and saved.
-func (p *ownersPage) content(m *Model) string {
-	if p.csv {
-		return procedure.OwnersCSV(p.shown())
+func (p *ownersPage) content() string { return ownersContent(p.snap, p.shown(), p.csv) }
+
+func ownersContent(snap *core.Snapshot, notes []procedure.OwnerNote, csv bool) string {
+	if csv {
+		return procedure.OwnersCSV(notes)
 	}
-	return procedure.OwnersText(m.snap, p.shown())
+	return procedure.OwnersText(snap, notes)
 }
 
 // save writes what is shown to a file named after its content and time.
@@ -164,9 +278,9 @@ func (p *ownersPage) save(m *Model) tea.Cmd {
 		suffix = ".csv"
 	}
 	name := strings.Join(append(what, m.now().Format("20060102-150405")), "-") + suffix
-	text := p.content(m)
+	snap, notes, csv := p.snap, p.shown(), p.csv
 	return func() tea.Msg {
-		path, err := desk.Save(name, []byte(text))
+		path, err := desk.Save(name, []byte(ownersContent(snap, notes, csv)))
 		return savedMsg{path, err}
 	}
 }
@@ -186,13 +300,11 @@ func (p *ownersPage) about(m *Model) string {
 func (msg contactsMsg) arrive(m *Model) tea.Cmd {
 	p := msg.page
 	p.contacts, p.asking, p.asked = msg.contacts, false, true
-	if m.snap != nil {
-		p.gather(m)
+	if !m.shows(p) || m.snap == nil {
+		return nil
 	}
-	if p.again && m.shows(p) {
-		return p.ask(m)
-	}
-	return nil
+	p.wants = p.wants || p.again // the notes have others to ask for
+	return p.make(m)
 }
 
 // arrive says what became of saving.

@@ -128,7 +128,7 @@ func TestOwnersAreSavedAsTheyAreShown(t *testing.T) {
 		t.Error("nothing is saved")
 	}
 	var copied []string
-	collect(d.copy(d.top().(*ownersPage).content(d.Model)), &copied)
+	collect(d.copy(d.top().(*ownersPage).content()), &copied)
 	if len(copied) == 0 || !strings.HasPrefix(copied[0], `"project","project_id",`) {
 		t.Errorf("copied %q", copied)
 	}

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -30,10 +32,10 @@ func (p *ownersPage) paste(_ *Model, text string) {
 }
 
 func (p *ownersPage) refresh(m *Model) tea.Cmd {
-	if m.now().Sub(p.made) >= max(ownersAge, ownersShare*p.took) {
-		p.gather(m)
+	if !p.making && m.now().Sub(p.made) >= max(ownersAge, ownersShare*p.took) {
+		return p.make(m)
 	}
-	return nil
+	return p.follow(m)
 }
 
 func (p *ownersPage) scrollBy(n int) { p.offset = max(min(p.offset+n, p.total-p.height), 0) }
@@ -51,11 +53,11 @@ func (p *ownersPage) draw(m *Model, w, h int) []string {
 		}
 		note = draw.One(themes.Key, which+": left, right").And(themes.Dim, "   esc back")
 	}
-	head := p.head(m, w-2)
-	body := p.body(m, w-2)
+	p.wide = w - 2
+	head, body := p.head(m, w-2), p.body(m, w-2)
 	p.height, p.total = max(h-len(head)-1, 1), len(body)
 	p.scrollBy(0)
-	body, p.offset = p.find.look(body, p.offset, p.height)
+	body, p.offset = p.find.lookKept(body, p.offset, p.height)
 	rule := m.look.Rule(w, draw.One(themes.RuleFocus, title), note, true, nil)
 	if p.find.text != "" {
 		rule = p.find.rule(m, w, draw.One(themes.RuleFocus, title))
@@ -79,14 +81,7 @@ func (p *ownersPage) head(m *Model, w int) []draw.Line {
 	if len(p.notes) == 0 {
 		return nil
 	}
-	tabs := []draw.Line{wayName("all", p.at() < 0)}
-	for i, n := range p.notes {
-		tabs = append(tabs, wayName(fmt.Sprintf("%s (%d)", n.Project, len(n.Instances)), i == p.at()))
-	}
-	for first := max(p.at(), 0); first > 0 && draw.Join(1, tabs...).Width() > w; first-- {
-		tabs = append(tabs[:1:1], tabs[2:]...) // keeps the chosen one in sight
-	}
-	out := []draw.Line{draw.Join(1, tabs...).Cut(w)}
+	out := []draw.Line{draw.Join(1, p.tabs(w)...).Cut(w)}
 	switch {
 	case m.opts.Owners == nil:
 		out = append(out, draw.One(themes.Warn, "Keystone cannot be asked from here: names and e-mail are missing."))
@@ -104,18 +99,53 @@ func (p *ownersPage) head(m *Model, w int) []draw.Line {
 	return append(out, draw.Line{})
 }
 
+// tabs are as many projects as have room, the chosen one in sight: of thousands only those are made.
+func (p *ownersPage) tabs(w int) []draw.Line {
+	at := p.at()
+	tab := func(i int) draw.Line {
+		return wayName(fmt.Sprintf("%s (%d)", p.notes[i].Project, len(p.notes[i].Instances)), i == at)
+	}
+	first := max(at, 0)
+	all := wayName("all", at < 0)
+	room := w - all.Width()
+	var tabs []draw.Line
+	for i := first; i < len(p.notes) && room >= 0; i++ {
+		tabs = append(tabs, tab(i))
+		room -= 1 + tabs[len(tabs)-1].Width()
+	}
+	for i := first - 1; i >= 0 && room >= 0; i-- {
+		before := tab(i)
+		if room -= 1 + before.Width(); room >= 0 {
+			tabs = slices.Insert(tabs, 0, before)
+		}
+	}
+	return slices.Insert(tabs, 0, all)
+}
+
 // body is the notes, wrapped.
 func (p *ownersPage) body(m *Model, w int) []draw.Line {
-	if len(p.notes) == 0 {
+	switch {
+	case p.snap == nil:
+		return []draw.Line{draw.One(themes.Moves, "the instances are being gone through "+m.look.Glyph.Ellipsis)}
+	case len(p.notes) == 0:
 		text := "No instance there needs its owner: running ones are live-migrated, or the owner's own tag decides. " +
 			"a shows a note for every project: users are to write nothing while the update runs."
-		if src := m.snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
+		if src := p.snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
 			text = "The instances are not known (" + string(src.State) + "), and so neither are their owners."
 		}
 		return draw.Paragraph(themes.Dim, text, w)
 	}
-	var out []draw.Line
-	text := p.content(m)
+	lines, there := p.lines()
+	if !there {
+		return []draw.Line{draw.One(themes.Moves, "the notes are being written "+m.look.Glyph.Ellipsis)}
+	}
+	return lines
+}
+
+// ownersLines are notes, wrapped.
+func ownersLines(snap *core.Snapshot, notes []procedure.OwnerNote, csv bool, w int) []draw.Line {
+	out := []draw.Line{}
+	text := ownersContent(snap, notes, csv)
 	for _, s := range sanitise.Lines(text, len(text)+1) {
 		tone := themes.Text
 		switch {
@@ -124,7 +154,7 @@ func (p *ownersPage) body(m *Model, w int) []draw.Line {
 		case strings.HasPrefix(s, "* "):
 			tone = themes.Strong
 		case strings.HasPrefix(s, "-----"):
-			s, tone = s[:min(len(s), w)], themes.Dim
+			s, tone = s[:min(len(s), max(w, 0))], themes.Dim
 		}
 		if s == "" {
 			out = append(out, draw.Line{})
@@ -149,7 +179,7 @@ func ownersActions() []Action {
 		}
 	}
 	do := func(f func(p *ownersPage)) func(*Model) tea.Cmd {
-		return with(func(_ *Model, p *ownersPage) tea.Cmd { f(p); return nil })
+		return with(func(m *Model, p *ownersPage) tea.Cmd { f(p); return p.follow(m) })
 	}
 	all := []Action{
 		{ID: "owners.close", Title: "Close the page", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
@@ -163,7 +193,7 @@ func ownersActions() []Action {
 				if len(p.notes) == 0 {
 					return m.say(toneWarn, "there is nothing to copy")
 				}
-				return m.copy(p.content(m))
+				return m.copy(p.content())
 			})},
 		{ID: "owners.save", Title: "Save what is shown to a new file in the folder that Lockstep was started in", Short: "save",
 			Keys: []string{"s"}, Footer: 3,
@@ -178,15 +208,13 @@ func ownersActions() []Action {
 				}
 				return "it was opened for the whole update"
 			}, run: with(func(m *Model, p *ownersPage) tea.Cmd {
-				p.all, p.project, p.offset = !p.all, "", 0
-				p.gather(m)
-				return p.ask(m)
+				p.all, p.project = !p.all, ""
+				return p.others(m)
 			})},
 		{ID: "owners.every", Title: "Show a note for every project with instances there, or only for those with one that needs its owner",
 			Short: "every project", Keys: []string{"a"}, run: with(func(m *Model, p *ownersPage) tea.Cmd {
-				p.every, p.offset = !p.every, 0
-				p.gather(m)
-				return p.ask(m)
+				p.every = !p.every
+				return p.others(m)
 			})},
 		{ID: "owners.ask", Title: "Ask Keystone again", Short: "ask again", Keys: []string{"r"},
 			run: with(func(m *Model, p *ownersPage) tea.Cmd { p.asked = false; return p.ask(m) })},
