@@ -14,7 +14,6 @@ import (
 	"lockstep/core/fleet"
 	"lockstep/themes"
 	"lockstep/tui/draw"
-	"lockstep/tui/sanitise"
 	"lockstep/tui/table"
 )
 
@@ -350,16 +349,17 @@ func (p *clustersPage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		return false, nil
 	default:
 		if msg.Text != "" {
-			p.rows.SetFilter(sanitise.Text(text+msg.Text, filterLimit))
+			return true, m.addToFilter(text, msg.Text, p.rows.SetFilter)
 		}
 	}
 	return true, nil
 }
 
-func (p *clustersPage) paste(_ *Model, text string) {
-	if p.typing {
-		p.rows.SetFilter(sanitise.Text(p.rows.Filter()+text, filterLimit))
+func (p *clustersPage) paste(m *Model, text string) tea.Cmd {
+	if !p.typing {
+		return nil
 	}
+	return m.addToFilter(p.rows.Filter(), text, p.rows.SetFilter)
 }
 
 func (p *clustersPage) point(m *Model, at tea.Mouse) tea.Cmd {

@@ -117,7 +117,7 @@ func (p *clustersPage) rule(m *Model, w int) string {
 			note = append(note, draw.One(themes.Needs, fmt.Sprintf("%d urgent", urgent)))
 		}
 		if p.rows.Filter() != "" {
-			note = append(note, draw.One(themes.Match, "/"+p.rows.Filter()).And(themes.Dim, " "+itoa(shown)+" of "+itoa(all)))
+			note = append(note, draw.One(themes.Match, "/"+p.rows.Filter()).Cut(roomOfFilter(w)).And(themes.Dim, " "+itoa(shown)+" of "+itoa(all)))
 		} else {
 			note = append(note, draw.One(themes.Dim, fmt.Sprintf("%d under way of %d", underWay, all)))
 		}
@@ -266,8 +266,7 @@ func newClusterText(p *clustersPage, id fleet.ID) *pager {
 // filterLine is the filter while it is typed.
 func (p *clustersPage) filterLine(w int) draw.Line {
 	shown, all := p.rows.Count()
-	out := draw.Line{draw.Text(themes.Key, " /"), draw.Text(themes.Input, p.rows.Filter()+" "),
-		draw.Text(themes.Dim, "  "+itoa(shown)+" of "+itoa(all))}
+	out := typedLine(p.rows.Filter(), draw.One(themes.Dim, "  "+itoa(shown)+" of "+itoa(all)), w)
 	keys := draw.One(themes.Dim, "   tab completes   enter keeps it   esc clears it")
 	_, words := p.rows.Offers()
 	return append(append(out, offersLine(words, w-out.Width()-keys.Width())...), keys...)

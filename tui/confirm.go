@@ -279,11 +279,12 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
-func (d *confirmDialog) paste(_ *Model, text string) {
+func (d *confirmDialog) paste(_ *Model, text string) tea.Cmd {
 	if d.focus == onInput {
 		d.input, _ = d.input.Update(tea.PasteMsg{Content: sanitise.Text(text, 256)})
 		d.missing = ""
 	}
+	return nil
 }
 
 // move takes the focus to the next part, or the one before.

@@ -38,8 +38,7 @@ func offersLine(words []string, w int) draw.Line {
 func (m *Model) filterLine(w int) draw.Line {
 	p := m.focused()
 	shown, all := p.Count()
-	out := draw.Line{draw.Text(themes.Key, " /"), draw.Text(themes.Input, p.Filter()+" "),
-		draw.Text(themes.Dim, "  "+itoa(shown)+" of "+itoa(all))}
+	out := typedLine(p.Filter(), draw.One(themes.Dim, "  "+itoa(shown)+" of "+itoa(all)), w)
 	keys := draw.One(themes.Dim, "   enter keeps it   esc clears it")
 	_, words := p.Offers()
 	if len(words) > 0 {

@@ -10,19 +10,19 @@ import (
 
 	"lockstep/themes"
 	"lockstep/tui/draw"
-	"lockstep/tui/sanitise"
 )
 
 // finder is the search in a page of text. It runs over the lines of every frame, so it finds what is there now.
 type finder struct {
-	typing bool
-	text   string
-	from   int     // the page's line when typing began: the search starts there
-	hits   []int   // the lines in which a match begins
-	at     int     // which of the hits is the current one
-	line   int     // the line of the current hit, which is kept when lines come and go
-	jump   bool    // the current hit is to be scrolled into sight
-	kept   foundIn // of lookKept
+	typing  bool
+	text    string
+	tooLong bool    // the last that was typed or pasted was not taken
+	from    int     // the page's line when typing began: the search starts there
+	hits    []int   // the lines in which a match begins
+	at      int     // which of the hits is the current one
+	line    int     // the line of the current hit, which is kept when lines come and go
+	jump    bool    // the current hit is to be scrolled into sight
+	kept    foundIn // of lookKept
 }
 
 // foundIn is lines with the matches marked, and what they were made of.
@@ -49,7 +49,7 @@ func (f *finder) typed(msg tea.KeyPressMsg) bool {
 	case "esc":
 		f.clear()
 	case "enter":
-		f.typing = false
+		f.typing, f.tooLong = false, false
 	case "backspace":
 		if f.text == "" {
 			f.typing = false
@@ -64,18 +64,29 @@ func (f *finder) typed(msg tea.KeyPressMsg) bool {
 		return false
 	default:
 		if msg.Text != "" {
-			f.set(f.text + msg.Text)
+			f.add(f.text, msg.Text)
 		}
 	}
 	return true
 }
 
-const searchLimit = 64 // bytes of what is searched for
-
 // set searches for another text, from where the page was on.
-func (f *finder) set(text string) {
-	f.text = sanitise.Text(text, searchLimit)
-	f.line, f.jump = f.from, true
+func (f *finder) set(text string) { f.add(text, "") }
+
+// add searches for a text with what was typed or pasted after it.
+func (f *finder) add(text, more string) {
+	text, fits := sought(text, more)
+	if f.tooLong = !fits; fits {
+		f.text = text
+		f.line, f.jump = f.from, true
+	}
+}
+
+// paste is for text that comes at once; it is no text of the search unless that is being typed.
+func (f *finder) paste(text string) {
+	if f.typing {
+		f.add(f.text, text)
+	}
 }
 
 func (f *finder) clear() { *f = finder{} }
@@ -115,6 +126,9 @@ func (f *finder) lookKept(lines []draw.Line, top, h int) ([]draw.Line, int) {
 	return f.settle(f.kept.out, top, h)
 }
 
+// mostWrapped is over how many more lines a match can go: what fills a narrow screen to a third.
+const mostWrapped = 32
+
 // mark finds the text in the lines.
 func (f *finder) mark(lines []draw.Line) []draw.Line {
 	f.hits = f.hits[:0]
@@ -123,8 +137,10 @@ func (f *finder) mark(lines []draw.Line) []draw.Line {
 	for i, l := range lines {
 		text := folded(l.Text())
 		rest := text
-		if i+1 < len(lines) && !strings.HasPrefix(text, want) { // finds a match that is wrapped onto the next line
-			rest += " " + strings.TrimLeft(folded(lines[i+1].Text()), " ")
+		if !strings.HasPrefix(text, want) { // finds a match that is wrapped onto the next lines
+			for j := i + 1; j < len(lines) && j <= i+mostWrapped && len(rest) < len(text)+len(want); j++ {
+				rest += " " + strings.TrimLeft(folded(lines[j].Text()), " ")
+			}
 		}
 		at := strings.Index(rest, want)
 		if at < 0 || at >= len(text) {

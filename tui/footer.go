@@ -7,7 +7,6 @@ import (
 
 	"lockstep/themes"
 	"lockstep/tui/draw"
-	"lockstep/tui/sanitise"
 )
 
 // footLines are what runs, the last message, and the keys that work here. The message has a line of its own, mostly empty: it
@@ -44,15 +43,16 @@ func (m *Model) keysLine(w int) draw.Line {
 	}
 	if p, ok := m.top().(searched); ok && p.search().typing {
 		f := p.search()
-		found := "type what to search for"
-		if f.text != "" {
-			found = itoa(len(f.hits)) + " found"
-			if len(f.hits) == 0 {
-				found = "not found"
-			}
+		found := draw.One(themes.Dim, "  type what to search for")
+		switch {
+		case f.tooLong:
+			found = draw.One(themes.Warn, "  "+tooLong)
+		case f.text != "" && len(f.hits) == 0:
+			found = draw.One(themes.Dim, "  not found")
+		case f.text != "":
+			found = draw.One(themes.Dim, "  "+itoa(len(f.hits))+" found")
 		}
-		return draw.Line{draw.Text(themes.Key, " /"), draw.Text(themes.Input, f.text+" "),
-			draw.Text(themes.Dim, "  "+found+"   enter keeps it: n next, N before   esc clears it")}
+		return append(typedLine(f.text, found, w), draw.Text(themes.Dim, "   enter keeps it: n next, N before   esc clears it"))
 	}
 	var help draw.Line
 	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
@@ -83,6 +83,12 @@ func (m *Model) keysLine(w int) draw.Line {
 		out = append(out, part...)
 	}
 	return draw.Apart(out, help, w)
+}
+
+// typedLine is a search or a filter while it is typed, and what it has found. Of a long one the end is seen: that is being typed.
+func typedLine(text string, found draw.Line, w int) draw.Line {
+	lead := draw.Text(themes.Key, " /")
+	return append(draw.Line{lead, draw.Tail(themes.Input, text+" ", max(w-2-found.Width(), 8))}, found...)
 }
 
 // footerActions are the actions that have a place in the footer here, in their order.
@@ -160,8 +166,6 @@ func keyName(k string) string {
 	return strings.ReplaceAll(k, "ctrl+", "^")
 }
 
-const filterLimit = 120 // bytes of a filter
-
 // typeFilter takes a key while a filter is typed.
 func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 	p := m.focused()
@@ -190,7 +194,7 @@ func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 		if msg.Text == "" {
 			return nil
 		}
-		p.SetFilter(sanitise.Text(text+msg.Text, filterLimit))
+		return tea.Batch(m.addToFilter(text, msg.Text, p.SetFilter), m.selectionMoved())
 	}
 	return m.selectionMoved()
 }

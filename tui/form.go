@@ -267,10 +267,11 @@ func (f *form) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
-func (f *form) paste(_ *Model, text string) {
+func (f *form) paste(_ *Model, text string) tea.Cmd {
 	if f.typed() {
 		f.input, _ = f.input.Update(tea.PasteMsg{Content: sanitise.Text(text, f.input.CharLimit)})
 	}
+	return nil
 }
 
 func (f *form) move(by int) {

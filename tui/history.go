@@ -14,7 +14,6 @@ import (
 	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
-	"lockstep/tui/sanitise"
 	"lockstep/tui/table"
 )
 
@@ -184,7 +183,7 @@ func (p *historyPage) refresh(m *Model) tea.Cmd {
 }
 
 // handle takes the filter while it is typed.
-func (p *historyPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+func (p *historyPage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	if !p.typing {
 		return false, nil
 	}
@@ -208,25 +207,28 @@ func (p *historyPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		return false, nil
 	default:
 		if msg.Text != "" {
-			p.rows.SetFilter(sanitise.Text(text+msg.Text, mostHistoryFilter))
+			return true, m.addToFilter(text, msg.Text, p.rows.SetFilter)
 		}
 	}
 	return true, nil
 }
 
-// mostHistoryFilter is how long the filter can be, in bytes.
-const mostHistoryFilter = 200
-
-func (p *historyPage) paste(_ *Model, text string) {
-	if p.typing {
-		p.rows.SetFilter(sanitise.Text(p.rows.Filter()+text, mostHistoryFilter))
+func (p *historyPage) paste(m *Model, text string) tea.Cmd {
+	if !p.typing {
+		return nil
 	}
+	return m.addToFilter(p.rows.Filter(), text, p.rows.SetFilter)
 }
 
 func (p *historyPage) point(_ *Model, at tea.Mouse) tea.Cmd {
 	p.rows.MoveBy(wheel(at.Button))
 	return nil
 }
+
+const (
+	historyTitle = "History, the newest first"
+	aroundFilter = 22 // columns of the rule beside its title, the filter and the count: without room it drops them all
+)
 
 func (p *historyPage) draw(m *Model, w, h int) []string {
 	shown, all := p.rows.Count()
@@ -236,12 +238,19 @@ func (p *historyPage) draw(m *Model, w, h int) []string {
 		if p.typing {
 			cursor = "_"
 		}
-		note = draw.One(themes.Match, "/"+filter+cursor).And(themes.Dim, fmt.Sprintf("  %d of %d", shown, all))
+		count := draw.One(themes.Dim, fmt.Sprintf("  %d of %d", shown, all))
+		sought := draw.One(themes.Match, "/"+filter)
+		if room := max(w-len(historyTitle)-aroundFilter-count.Width(), 8); sought.Width() > room && p.typing {
+			sought = draw.Line{draw.Text(themes.Match, "/"), draw.Tail(themes.Match, filter, room-1)}
+		} else {
+			sought = sought.Cut(room)
+		}
+		note = append(sought.And(themes.Match, cursor), count...)
 	}
 	if !p.read {
 		note = draw.One(themes.Moves, "the journal is being read")
 	}
-	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, "History, the newest first"), note.And(themes.Dim, "   esc back"), true, nil)}
+	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, historyTitle), note.And(themes.Dim, "   esc back"), true, nil)}
 	var more []draw.Line
 	if p.trouble != "" {
 		more = append(more, draw.Inset(1, draw.Paragraph(themes.Bad, "The journal cannot be read: "+p.trouble, w-2))...)

@@ -55,7 +55,9 @@ type keyHint struct{ key, does string }
 type hinter interface{ hints() []keyHint }
 
 // paster is a layer into which text can be pasted.
-type paster interface{ paste(m *Model, text string) }
+type paster interface {
+	paste(m *Model, text string) tea.Cmd
+}
 
 // pointed is a layer that takes a click or the wheel.
 type pointed interface {

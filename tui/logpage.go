@@ -159,10 +159,9 @@ func (p *logPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return handled, nil
 }
 
-func (p *logPage) paste(_ *Model, text string) {
-	if p.find.typing {
-		p.find.set(p.find.text + text)
-	}
+func (p *logPage) paste(_ *Model, text string) tea.Cmd {
+	p.find.paste(text)
+	return nil
 }
 
 func (p *logPage) point(_ *Model, at tea.Mouse) tea.Cmd {

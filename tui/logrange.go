@@ -187,8 +187,9 @@ func (b *rangeBox) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
-func (b *rangeBox) paste(_ *Model, text string) {
+func (b *rangeBox) paste(_ *Model, text string) tea.Cmd {
 	b.input, _ = b.input.Update(tea.PasteMsg{Content: sanitise.Text(text, b.input.CharLimit)})
+	return nil
 }
 
 // now is the cluster's time: the times of a log are by its clocks.

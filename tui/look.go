@@ -10,7 +10,6 @@ import (
 	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
-	"lockstep/tui/sanitise"
 	"lockstep/tui/table"
 )
 
@@ -75,7 +74,7 @@ func (m *Model) openLook(look core.Look) tea.Cmd {
 			return m.say(toneWarn, "logs cannot be read from here")
 		}
 		p := &logPage{target: look.Log, previous: look.Before}
-		p.find.text = sanitise.Text(look.Find, searchLimit)
+		p.find.text, _ = sought("", look.Find)
 		m.open(p)
 		return p.ask(m)
 	}

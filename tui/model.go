@@ -548,10 +548,10 @@ func (m *Model) actionFor(key string) *Action {
 
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if p, ok := m.top().(paster); ok {
-		p.paste(m, msg.Content)
-	} else if m.filtering {
-		m.focused().SetFilter(sanitise.Text(m.focused().Filter()+msg.Content, filterLimit))
-		return m.selectionMoved()
+		return p.paste(m, msg.Content)
+	}
+	if m.filtering {
+		return tea.Batch(m.addToFilter(m.focused().Filter(), msg.Content, m.focused().SetFilter), m.selectionMoved())
 	}
 	return nil
 }

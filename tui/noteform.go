@@ -150,13 +150,14 @@ func (f *noteForm) field() *textinput.Model {
 	return &f.text
 }
 
-func (f *noteForm) paste(_ *Model, text string) {
+func (f *noteForm) paste(_ *Model, text string) tea.Cmd {
 	if f.at == noteAside || f.keeping {
-		return
+		return nil
 	}
 	in := f.field()
 	*in, _ = in.Update(tea.PasteMsg{Content: sanitise.Text(text, in.CharLimit)})
 	f.err = nil
+	return nil
 }
 
 // asked is the note as it is filled in, or what is wrong with it.

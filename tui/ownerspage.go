@@ -25,10 +25,9 @@ func (p *ownersPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return p.find.typed(msg), nil
 }
 
-func (p *ownersPage) paste(_ *Model, text string) {
-	if p.find.typing {
-		p.find.set(p.find.text + text)
-	}
+func (p *ownersPage) paste(_ *Model, text string) tea.Cmd {
+	p.find.paste(text)
+	return nil
 }
 
 func (p *ownersPage) refresh(m *Model) tea.Cmd {

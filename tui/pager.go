@@ -39,10 +39,9 @@ func (p *pager) scrollBy(n int)       { p.offset = max(min(p.offset+n, p.total-p
 
 func (p *pager) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) { return p.find.typed(msg), nil }
 
-func (p *pager) paste(_ *Model, text string) {
-	if p.find.typing {
-		p.find.set(p.find.text + text)
-	}
+func (p *pager) paste(_ *Model, text string) tea.Cmd {
+	p.find.paste(text)
+	return nil
 }
 
 func (p *pager) draw(m *Model, w, h int) []string {

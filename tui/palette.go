@@ -213,9 +213,10 @@ func (p *palette) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
-func (p *palette) paste(_ *Model, text string) {
+func (p *palette) paste(_ *Model, text string) tea.Cmd {
 	p.input, _ = p.input.Update(tea.PasteMsg{Content: sanitise.Text(text, 200)})
 	p.search()
+	return nil
 }
 
 // search finds what was typed. Where entries only have its letters, nothing is selected: that would be a guess.

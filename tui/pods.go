@@ -200,9 +200,14 @@ func (p *podsPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
-func (p *podsPage) paste(_ *Model, text string) {
+func (p *podsPage) paste(m *Model, text string) tea.Cmd {
+	_, fits := sanitise.Typed(p.input.Value()+text, p.input.CharLimit)
+	if !fits {
+		return m.say(toneWarn, "not taken: it would be longer than "+counted(p.input.CharLimit, "byte"))
+	}
 	p.input, _ = p.input.Update(tea.PasteMsg{Content: sanitise.Text(text, p.input.CharLimit)})
 	p.filter()
+	return nil
 }
 
 // filter leaves the pods with what was typed; a namespace and a name may be typed as one: openstack/nova.

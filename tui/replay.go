@@ -213,10 +213,18 @@ func (b *momentBox) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
+// mostMoment is how long a pasted time can be, in bytes.
+const mostMoment = 60
+
 // paste implements paster.
-func (b *momentBox) paste(_ *Model, text string) {
-	b.input.SetValue(sanitise.Text(b.input.Value()+text, 60))
-	b.input.CursorEnd()
+func (b *momentBox) paste(_ *Model, text string) tea.Cmd {
+	if out, fits := sanitise.Typed(b.input.Value()+text, mostMoment); fits {
+		b.input.SetValue(out)
+		b.input.CursorEnd()
+	} else {
+		b.wrong = "not taken: it would be longer than " + counted(mostMoment, "byte")
+	}
+	return nil
 }
 
 func (b *momentBox) hints() []keyHint {

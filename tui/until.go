@@ -158,17 +158,22 @@ func (p *untilPage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 const mostTyped = 20
 
 func (p *untilPage) add(text string) {
-	if text != "" {
-		p.text, p.wrong = sanitise.Text(p.text+text, mostTyped), ""
+	out, fits := sanitise.Typed(p.text+text, mostTyped)
+	switch {
+	case text == "":
+	case fits:
+		p.text, p.wrong = out, ""
+	default:
+		p.wrong = "not taken: it would be longer than " + counted(mostTyped, "byte")
 	}
 }
 
-func (p *untilPage) paste(m *Model, text string) {
+func (p *untilPage) paste(m *Model, text string) tea.Cmd {
 	if p.typing != typesNothing {
 		p.add(text)
-		return
+		return nil
 	}
-	p.pager.paste(m, text)
+	return p.pager.paste(m, text)
 }
 
 // take takes over what was typed; an empty text asks for nothing.

@@ -117,16 +117,19 @@ func (m *Model) paneRule(id Scope, w int, tees map[int]string) string {
 	}
 	name := draw.One(tone, itoa(m.number(id))+" "+p.name())
 	// Without room, parts are dropped from the end: the trouble stays longest.
-	parts := m.paneNote(id)
+	parts := m.paneNote(id, w)
 	for len(parts) > 1 && name.Width()+draw.Join(2, parts...).Width()+8 >= w {
 		parts = parts[:len(parts)-1]
 	}
 	return m.look.Rule(w, name, draw.Join(2, parts...), focused, tees)
 }
 
+// roomOfFilter is how many columns of a rule a filter takes: a rule drops what has no room, and a filter that hides rows is to be seen.
+func roomOfFilter(w int) int { return max(w/2-12, 8) }
+
 // paneNote is what stands at the right of a pane's rule, the most important first: whether its facts are fresh, the filter,
 // its own note.
-func (m *Model) paneNote(id Scope) []draw.Line {
+func (m *Model) paneNote(id Scope, w int) []draw.Line {
 	p := m.pane(id)
 	if m.snap == nil {
 		return nil
@@ -146,7 +149,7 @@ func (m *Model) paneNote(id Scope) []draw.Line {
 		parts = append(parts, draw.One(k.tone, k.glyph+" "+words))
 	}
 	if p.Filter() != "" {
-		parts = append(parts, draw.One(themes.Match, "/"+p.Filter()).And(themes.Dim, " "+itoa(shown)+" of "+itoa(all)))
+		parts = append(parts, draw.One(themes.Match, "/"+p.Filter()).Cut(roomOfFilter(w)).And(themes.Dim, " "+itoa(shown)+" of "+itoa(all)))
 	}
 	if n := p.note(); len(n) > 0 {
 		parts = append(parts, n)

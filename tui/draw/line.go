@@ -111,6 +111,21 @@ func (l Line) Cut(w int) Line {
 	return out
 }
 
+// Tail is the end of a text in w columns, with an ellipsis in the first where it begins earlier.
+func Tail(tone themes.Token, s string, w int) Span {
+	all := Text(tone, s)
+	if all.width <= w {
+		return all
+	}
+	for n := max(all.width-w+1, 1); n < all.width; n++ { // a wide character may have only one of its columns there
+		short := ansi.TruncateLeft(all.text, n, "…")
+		if width := sanitise.Width(short); width <= w {
+			return Span{text: short, width: width, tone: tone}
+		}
+	}
+	return Span{text: "…", width: 1, tone: tone}
+}
+
 // Join puts lines side by side with n spaces between them.
 func Join(n int, parts ...Line) Line {
 	var out Line

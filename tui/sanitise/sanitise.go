@@ -38,6 +38,15 @@ func Text(s string, limit int) string {
 	return s
 }
 
+// Typed is Text for what somebody typed or pasted to be searched for: it has no mark, and is refused where it is longer than limit.
+func Typed(s string, limit int) (text string, fits bool) {
+	if len(s) > limit {
+		return "", false
+	}
+	s = Text(s, limit)
+	return s, len(s) <= limit
+}
+
 // Lines is Text for a text of several lines; the limit holds for the whole.
 func Lines(s string, limit int) []string {
 	cut := len(s) > limit

@@ -50,6 +50,18 @@ func TestLongTextIsCutBeforeAnythingElse(t *testing.T) {
 	}
 }
 
+// What is searched for has no mark in it, which stands in no text: what is too long is refused.
+func TestATypedTextHasNoMark(t *testing.T) {
+	if got, fits := Typed("cmp-01\x1b\ncmp-02", 20); !fits || got != "cmp-01 cmp-02" {
+		t.Errorf("%q, %v", got, fits)
+	}
+	for _, s := range []string{strings.Repeat("x", 21), strings.Repeat("\xff", 10)} { // the second grows when it is made clean
+		if got, fits := Typed(s, 20); fits {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
 // Whatever bytes come: nothing invisible or controlling is left, and every terminal agrees on the width.
 func TestCleanTextIsHarmless(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
