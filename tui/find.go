@@ -190,13 +190,13 @@ func (f *finder) count() draw.Line {
 const leastTitle = 12
 
 // rule is the rule above a page in which something is searched for: what was found stays, and a long title gives way to it.
-func (f *finder) rule(m *Model, w int, title draw.Line) string {
+func (f *finder) rule(m *Model, w int, title, asOf draw.Line) string {
 	const around = 10 // columns of the rule's own, which Rule wants beside both
 	note := f.count()
-	if all := append(note[:len(note):len(note)], draw.Text(themes.Dim, "   esc clears it")); all.Width()+leastTitle+around <= w {
+	if all := append(note[:len(note):len(note)], draw.Text(themes.Dim, "   esc clears it")); all.Width()+leastTitle+asOf.Width()+around <= w {
 		note = all
 	}
-	return m.look.Rule(w, title.Cut(max(w-note.Width()-around, 0)), note, true, nil)
+	return m.look.Rule(w, dated(title, asOf, w-note.Width()-around), note, true, nil)
 }
 
 // folded is a text in lower case; each character keeps its place.

@@ -168,7 +168,7 @@ func (p *logPage) draw(m *Model, w, h int) []string {
 	title := draw.One(themes.RuleFocus, "Log of "+p.target.Label)
 	rule := m.look.Rule(w, title, p.note(), true, nil)
 	if p.find.text != "" {
-		rule = p.find.rule(m, w, title)
+		rule = p.find.rule(m, w, title, nil)
 	}
 	out := []string{rule}
 	for _, l := range head {

@@ -38,7 +38,7 @@ type lookText struct {
 	asking bool
 	since  time.Time // of the request that is under way
 	got    bool      // there was an answer
-	at     time.Time // of the newest one
+	at     time.Time // of the newest one, by the cluster's clock as the times of events
 	err    error
 	events core.EventList
 	object core.ObjectText
@@ -85,7 +85,7 @@ func (m *Model) openLookText(look core.Look) tea.Cmd {
 		}
 		return look.What
 	}
-	p.lines = p.body
+	p.lines, p.asOf = p.body, p.dated
 	p.copied = func(m *Model) string { return p.plain(m) }
 	m.open(p)
 	return p.ask(m)
@@ -127,7 +127,7 @@ func (msg lookedMsg) arrive(m *Model) tea.Cmd {
 	}
 	p.asking, p.err = false, msg.err
 	if msg.err == nil || len(msg.events.Events) > 0 {
-		p.got, p.at, p.events, p.object, p.drawn = true, m.now(), msg.events, msg.object, nil
+		p.got, p.at, p.events, p.object, p.drawn = true, clusterNow(m), msg.events, msg.object, nil
 	}
 	if p.of.Kind == core.LookEvents && m.shows(p) {
 		if len(p.events.Events) > eventsMost[0]/4 {
@@ -148,6 +148,26 @@ func (msg lookAgain) arrive(m *Model) tea.Cmd {
 
 func (*lookText) scope() Scope { return ScopeLookText }
 
+// dated is when the newest answer came: it stays when the page stays open, and when another one fails.
+func (p *lookText) dated(m *Model) draw.Line {
+	if !p.got {
+		return nil
+	}
+	tone := themes.Dim
+	if p.err != nil {
+		tone = themes.Warn
+	}
+	return draw.One(tone, "  as of "+secondsClock(p.at, clusterNow(m)))
+}
+
+// clusterNow is the cluster's time; the machine's until there is one.
+func clusterNow(m *Model) time.Time {
+	if m.snap != nil {
+		return m.snap.Now
+	}
+	return m.now()
+}
+
 // body is what the page shows.
 func (p *lookText) body(m *Model, w int) []draw.Line {
 	var out []draw.Line
@@ -164,10 +184,7 @@ func (p *lookText) body(m *Model, w int) []draw.Line {
 	case !p.got:
 		return append(out, draw.One(themes.Dim, "r asks again"))
 	case p.of.Kind == core.LookEvents:
-		now := m.now()
-		if m.snap != nil {
-			now = m.snap.Now
-		}
+		now := clusterNow(m)
 		key := lookMade{w: w, day: dayOf(now), depth: m.depth, theme: m.theme.Name}
 		if p.drawn == nil || key != p.made {
 			p.made, p.drawn = key, append(p.cutLines(w), eventLines(m, p.events.Events, now, len(p.of.Events) > 1, w)...)

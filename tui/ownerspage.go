@@ -59,7 +59,7 @@ func (p *ownersPage) draw(m *Model, w, h int) []string {
 	body, p.offset = p.find.lookKept(body, p.offset, p.height)
 	rule := m.look.Rule(w, draw.One(themes.RuleFocus, title), note, true, nil)
 	if p.find.text != "" {
-		rule = p.find.rule(m, w, draw.One(themes.RuleFocus, title))
+		rule = p.find.rule(m, w, draw.One(themes.RuleFocus, title), nil)
 	}
 	out := []string{rule}
 	for _, l := range head {

@@ -16,6 +16,7 @@ const ScopeText Scope = "text"
 // true.
 type pager struct {
 	title  func(m *Model) string
+	asOf   func(m *Model) draw.Line // when what it shows was so; nil: it is so now
 	lines  func(m *Model, w int) []draw.Line
 	bare   bool // no rule, no margin: for selecting with the terminal
 	copied func(m *Model) string
@@ -64,9 +65,13 @@ func (p *pager) draw(m *Model, w, h int) []string {
 			note = draw.One(themes.Dim, itoa(p.offset+1)+" to "+itoa(end)+" of "+itoa(p.total)+"   esc closes")
 		}
 		title := draw.One(themes.RuleFocus, p.title(m))
-		rule := m.look.Rule(w, title, note, true, nil)
+		var asOf draw.Line
+		if p.asOf != nil {
+			asOf = p.asOf(m)
+		}
+		rule := m.look.Rule(w, dated(title, asOf, w-4), note, true, nil)
 		if p.find.text != "" {
-			rule = p.find.rule(m, w, title)
+			rule = p.find.rule(m, w, title, asOf)
 		}
 		out = append(out, rule)
 	}
@@ -78,6 +83,14 @@ func (p *pager) draw(m *Model, w, h int) []string {
 		out = append(out, m.look.Draw(append(draw.Line{lead}, l...), w, draw.AsItIs))
 	}
 	return out
+}
+
+// dated is a title with its time, in so many columns: the title gives way.
+func dated(title, asOf draw.Line, room int) draw.Line {
+	if len(asOf) == 0 || room-asOf.Width() < leastTitle {
+		return title.Cut(max(room, 0))
+	}
+	return append(title.Cut(room-asOf.Width()), asOf...)
 }
 
 // newPlain is the focused pane as plain text.
