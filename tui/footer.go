@@ -88,7 +88,7 @@ func (m *Model) keysLine(w int) draw.Line {
 // typedLine is a search or a filter while it is typed, and what it has found. Of a long one the end is seen: that is being typed.
 func typedLine(text string, found draw.Line, w int) draw.Line {
 	lead := draw.Text(themes.Key, " /")
-	return append(draw.Line{lead, draw.Tail(themes.Input, text+" ", max(w-2-found.Width(), 8))}, found...)
+	return append(draw.Line{lead, draw.Tail(themes.Input, text+" ", max(w-3-found.Width(), 8))}, found...)
 }
 
 // footerActions are the actions that have a place in the footer here, in their order.

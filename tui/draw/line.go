@@ -83,7 +83,11 @@ func (l Line) Fit(w int, right bool) Line {
 func (l Line) FitOnto(out Line, w int, right bool) Line {
 	switch have := l.Width(); {
 	case have > w:
-		return append(out, l.Cut(w)...)
+		cut := l.Cut(w)
+		if out = append(out, cut...); cut.Width() < w { // a wide character had no room
+			out = append(out, Blank(w-cut.Width()))
+		}
+		return out
 	case have < w && right:
 		return append(append(out, Blank(w-have)), l...)
 	case have < w:
@@ -92,23 +96,39 @@ func (l Line) FitOnto(out Line, w int, right bool) Line {
 	return append(out, l...)
 }
 
-// Cut shortens the line to w columns, with an ellipsis in the last.
+// Cut shortens the line to w columns, with an ellipsis in the last. It is a column shorter where a wide character has no room.
 func (l Line) Cut(w int) Line {
 	if l.Width() <= w {
 		return l
 	}
 	var out Line
-	for _, s := range l {
-		if s.width < w {
+	for i, s := range l {
+		switch {
+		case s.width < w:
 			out = append(out, s)
 			w -= s.width
 			continue
+		case s.width == w && l[i+1:].blank():
+			return append(out, s)
+		case s.width == w: // Truncate would return it whole, as if nothing were left out
+			s.text = ansi.Truncate(s.text, w-1, "") + "…"
+		default:
+			s.text = ansi.Truncate(s.text, w, "…")
 		}
-		short := ansi.Truncate(s.text, w, "…")
-		out = append(out, Span{text: short, width: sanitise.Width(short), tone: s.tone})
-		break
+		s.width = sanitise.Width(s.text)
+		return append(out, s)
 	}
 	return out
+}
+
+// blank tells whether there is nothing to read in the line.
+func (l Line) blank() bool {
+	for _, s := range l {
+		if strings.Trim(s.text, " ") != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // Tail is the end of a text in w columns, with an ellipsis in the first where it begins earlier.
