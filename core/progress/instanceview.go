@@ -192,7 +192,9 @@ func failuresOf(records []*core.Migration, in *core.Instance, m HostMaintenance)
 }
 
 // NoValidHost tells whether a migration failed because the scheduler found no host (nova.exception.NoValidHost).
-func NoValidHost(failure string) bool { return strings.Contains(strings.ToLower(failure), "no valid host") }
+func NoValidHost(failure string) bool {
+	return strings.Contains(strings.ToLower(failure), "no valid host")
+}
 
 // Moving tells whether the instance is on its way off its host.
 func Moving(s *core.Snapshot, in *core.Instance) bool {
