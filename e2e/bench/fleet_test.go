@@ -86,7 +86,7 @@ func TestTheSmallestFleetIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	var progress strings.Builder
-	short := pace{settle: time.Second, idle: time.Second, change: 2 * time.Second, keys: 15}
+	short := pace{starts: 2, settle: time.Second, idle: time.Second, change: 2 * time.Second, keys: 15}
 	h := harness{lockstep: lockstep, pace: short, progress: &progress}
 	runs, filled, err := h.measure(t.Context(), fleets[0])
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *session) begin(ctx context.Context, home, path string, openStack bool, 
 			return err
 		}
 		first, live = append(first, s.figures[firstRows]), append(live, s.figures[allLive])
-		if len(first) == s.pace.starts {
+		if len(first) >= s.pace.starts {
 			break
 		}
 		if err := s.close(); err != nil {
