@@ -115,18 +115,24 @@ func TestTheJournalTellsWhoSawToAnEntry(t *testing.T) {
 	})
 }
 
+// killedWithAGuest plays a run that has told of a guest on cmp-2 and was killed.
+func killedWithAGuest(t *testing.T, dir string, cloud *testCloud) {
+	t.Helper()
+	b := newBench(t, dir, cloud)
+	time.Sleep(time.Minute)
+	b.guest(true)
+	time.Sleep(time.Minute)
+	<-b.engine.scribe.written()
+	b.die()
+	b.cancel()
+}
+
 // The next run goes on with the entries of a run that was killed: what is still there did not come again, and what is gone was settled
 // while nobody looked.
 func TestTheNextRunGoesOnWithTheEntries(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), alive()
-		first := newBench(t, dir, cloud)
-		time.Sleep(time.Minute)
-		first.guest(true)
-		time.Sleep(time.Minute)
-		<-first.engine.scribe.written()
-		first.die()
-		first.cancel()
+		killedWithAGuest(t, dir, cloud)
 		cloud.mu.Lock()
 		cloud.instances["id-web-1"].Host = "cmp-1"
 		cloud.mu.Unlock()
@@ -168,13 +174,7 @@ func TestTwoWindowsTellOfAnEntryOnce(t *testing.T) {
 func TestADiskThatHangsHoldsNoSnapshotUp(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), alive()
-		first := newBench(t, dir, cloud)
-		time.Sleep(time.Minute)
-		first.guest(true)
-		time.Sleep(time.Minute)
-		<-first.engine.scribe.written()
-		first.die()
-		first.cancel()
+		killedWithAGuest(t, dir, cloud)
 		answers := make(chan struct{})
 		blind := newTestCloud() // it is told nothing of the guest
 		blind.since = cloud.since
