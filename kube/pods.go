@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	selectors "k8s.io/apimachinery/pkg/fields"
@@ -71,37 +72,70 @@ func (p *podPoller) poll(ctx context.Context) time.Duration {
 	nodes := p.nodes
 	p.mu.Unlock()
 	wait := p.opts.PodInterval
-	d := core.Delta{Source: core.SourceNodePods, State: core.SourceLive, Replace: true}
-	for _, node := range nodes {
-		pods, err := p.list(ctx, node)
-		if ctx.Err() != nil {
-			return wait
-		}
-		if err != nil {
-			state := core.SourceFailed
-			switch err.Kind {
-			case core.ErrForbidden:
-				state = core.SourceForbidden
-				if !p.listed { // a server that has just started may not know its roles yet
-					wait = p.opts.AbsentRetry
-				}
-			case core.ErrUnauthorized:
-				p.client.renew()
-			case core.ErrTimeout, core.ErrUnreachable, core.ErrServer, core.ErrTooManyRequests:
-				if p.listed {
-					state = core.SourceStale
-				}
+	all, err := p.listAll(ctx, nodes)
+	if ctx.Err() != nil {
+		return wait
+	}
+	if err != nil {
+		state := core.SourceFailed
+		switch err.Kind {
+		case core.ErrForbidden:
+			state = core.SourceForbidden
+			if !p.listed { // a server that has just started may not know its roles yet
+				wait = p.opts.AbsentRetry
 			}
-			now := time.Now()
-			p.out.put(core.Delta{Source: core.SourceNodePods, At: now, State: state, Err: err, Next: now.Add(wait)})
-			return wait
+		case core.ErrUnauthorized:
+			p.client.renew()
+		case core.ErrTimeout, core.ErrUnreachable, core.ErrServer, core.ErrTooManyRequests:
+			if p.listed {
+				state = core.SourceStale
+			}
 		}
+		now := time.Now()
+		p.out.put(core.Delta{Source: core.SourceNodePods, At: now, State: state, Err: err, Next: now.Add(wait)})
+		return wait
+	}
+	d := core.Delta{Source: core.SourceNodePods, State: core.SourceLive, Replace: true}
+	for _, pods := range all {
 		d.Upserts = append(d.Upserts, pods)
 	}
 	p.listed = true
 	d.At = time.Now()
 	p.out.put(d)
 	return wait
+}
+
+// podListsAtOnce is how many lists of pods are asked for at once. Answers that come together are read together: with a dozen lists one
+// after another, a dashboard of 500 nodes took a fifth more of a processor at rest. Sixteen at once saved no more than eight.
+const podListsAtOnce = 8
+
+// listAll lists the pods of all nodes, in their order. After an error no further list is asked for, and the error is the first node's
+// that had one.
+func (p *podPoller) listAll(ctx context.Context, nodes []core.PodsOf) ([]*core.NodePods, *core.APIError) {
+	lists, errs := make([]*core.NodePods, len(nodes)), make([]*core.APIError, len(nodes))
+	var next atomic.Int64
+	var failed atomic.Bool
+	var working sync.WaitGroup
+	for range min(podListsAtOnce, len(nodes)) {
+		working.Go(func() {
+			for !failed.Load() {
+				i := int(next.Add(1)) - 1
+				if i >= len(nodes) {
+					return
+				}
+				if lists[i], errs[i] = p.list(ctx, nodes[i]); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	working.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
 }
 
 func (p *podPoller) list(ctx context.Context, of core.PodsOf) (*core.NodePods, *core.APIError) {
