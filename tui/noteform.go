@@ -221,10 +221,7 @@ func (msg noteKeptMsg) arrive(m *Model) tea.Cmd {
 			f.err = msg.err
 			return nil
 		}
-		if m.top() == layer(f) {
-			m.deaf.begin(m)
-		}
-		m.withdraw(f)
+		m.settle(f)
 	}
 	n := msg.note
 	switch {
