@@ -1,8 +1,6 @@
 package checklist
 
 import (
-	"slices"
-
 	"lockstep/core"
 	"lockstep/core/forecast"
 	"lockstep/core/procedure"
@@ -45,10 +43,15 @@ func alertsSilenced(l *look) {
 			progress.MomentText(s, one.Ends) + "; " + quiet.What + " until " + quiet.EndText(s)
 		return
 	}
-	short := slices.DeleteFunc(slices.Clone(s.Alertmanager.Silences), quiet.Covered)
-	for _, one := range short {
-		l.warn("silence "+core.ShortID(one.ID), "ends before the update, at "+progress.MomentText(s, one.Ends)+wording.Prefixed(", by ",
-			wording.OneLine(one.By, 60))+": "+wording.OneLine(one.MatcherText(), 120), procedure.AlertsKey())
+	for _, one := range s.Alertmanager.Silences {
+		text := "ends before the update, at " + progress.MomentText(s, one.Ends)
+		if quiet.TooLate(s, one) {
+			text = "begins later, at " + progress.MomentText(s, one.Starts)
+		} else if quiet.Covered(one) {
+			continue
+		}
+		l.warn("silence "+core.ShortID(one.ID), text+wording.Prefixed(", by ", wording.OneLine(one.By, 60))+": "+
+			wording.OneLine(one.MatcherText(), 120), procedure.AlertsKey())
 	}
 	l.warn("silences", "none lasts for "+quiet.What+", until "+quiet.EndText(s), procedure.AlertsKey())
 }

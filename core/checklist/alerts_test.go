@@ -52,6 +52,12 @@ func TestAlertsBeforeAnUpdate(t *testing.T) {
 			sc.Alertmanager(fires, scene.Silence("22222222-b", "bob", "known", 5*time.Minute, slow))
 		}, checklist.Warn, []string{"alert Down: critical since ", "silence 22222222: ends before the update, at ", `by bob: alertname="Slow"`,
 			"silences: none lasts for"}},
+		{"a silence that begins later, while the update runs", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			later := scene.Silence("44444444-d", "bob", "nights", 1000*time.Hour, wide)
+			later.Starts, later.State = scene.Noon.Add(8*time.Hour), core.SilencePending
+			sc.Alertmanager(quietly, later)
+		}, checklist.Warn, []string{"silence 44444444: begins later, at ", "silences: none lasts for the rest of the update"}},
 		{"a long silence of one alert is none for the update", func(sc scene.Scene) {
 			sc.Alertmanager(quietly, scene.Silence("33333333-c", "bob", "known", 100*time.Hour, slow))
 		}, checklist.Warn, []string{"silences: none lasts for"}},

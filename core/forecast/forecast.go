@@ -309,7 +309,7 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 	end := from
 	spans := make([]NodeSpan, 0, len(p.jobs))
 	put := func(j *job, start, until Moment) {
-		late := !j.began.IsZero() && u.s.Longer(j.began, j.length.Slow())
+		late := !j.began.IsZero() && j.length.Basis.Learned() && u.s.Longer(j.began, j.length.Slow())
 		spans = append(spans, NodeSpan{Node: j.view.Name, Label: j.view.Label, Part: cmp.Or(j.part, p.ID), Start: start, End: until,
 			Basis: j.length.Basis, Began: !j.began.IsZero(), Late: late, place: j.place})
 		end = later(end, until)

@@ -33,10 +33,14 @@ func (m Moment) Means(s *core.Snapshot) bool {
 	return !m.At.IsZero() && m.Unlearned == 0 && m.Spread > 0 && m.Spread <= max(m.At.Sub(present(s))/2, small)
 }
 
-// later is the moment that comes later.
+// later is the moment at which both have come: its spread reaches to the later of their slow ends.
 func later(a, b Moment) Moment {
+	until := core.Later(a.Until(), b.Until())
 	if b.At.After(a.At) || b.At.Equal(a.At) && b.Spread > a.Spread {
-		return b
+		a = b
+	}
+	if slow := until.Sub(a.At); slow > a.Spread {
+		a.Spread = slow
 	}
 	return a
 }

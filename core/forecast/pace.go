@@ -40,6 +40,15 @@ type rounds [kinds][]core.Round
 func (r *rounds) workers() []core.Round { return slices.Concat(r[kindController:]...) }
 func (r *rounds) all() []core.Round     { return slices.Concat(r[:]...) }
 
+func (r *rounds) equal(other *rounds) bool {
+	for k := range r {
+		if !slices.Equal(r[k], other[k]) {
+			return false
+		}
+	}
+	return true
+}
+
 // pace is what is learned from the maintenances seen.
 type pace struct {
 	this, earlier rounds
@@ -83,7 +92,7 @@ func endsOf(s *core.Snapshot, before ended) ended {
 		return before
 	}
 	if len(e.seen[0])+len(e.seen[1]) == 0 {
-		return e
+		return e.after(before)
 	}
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
@@ -98,6 +107,14 @@ func endsOf(s *core.Snapshot, before ended) ended {
 			}
 			of[k] = append(of[k], r)
 		}
+	}
+	return e.after(before)
+}
+
+// after keeps the time of the last change where the maintenances are those before.
+func (e ended) after(before ended) ended {
+	if before.nodes != 0 && e.this.equal(&before.this) && e.earlier.equal(&before.earlier) {
+		e.changed = before.changed
 	}
 	return e
 }

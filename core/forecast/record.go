@@ -27,18 +27,23 @@ func (t Told) Within() bool { return t.Off().Abs() <= t.Forecast.Spread }
 // Record is how good the forecasts were.
 type Record struct {
 	Basis Basis  // of which update
+	Of    int    // how many nodes have ended
+	Each  int    // a forecast was tested after each so many of them: 1 unless there are many
 	Next  []Told // after each node the end of the next one
 	Last  []Told // after each node the end of the last one that has ended by now
 }
 
+// mostTested is how many forecasts a record tests at most: each looks at all maintenances before it and after it.
+const mostTested = 100
+
 // RecordOf tests the forecast on maintenances of one kind of nodes: after each that ended, it makes the forecast from those that had ended
-// until then, and compares it with what came. Two make no pace, so it begins after the second.
+// until then, and compares it with what came. Two make no pace, so it begins after the second. Of many it does that after every so many.
 func RecordOf(rounds []core.Round) Record {
 	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r core.Round) bool { return !r.Ended.After(r.Started) })
 	slices.SortStableFunc(rounds, func(a, b core.Round) int { return a.Ended.Compare(b.Ended) })
-	var rec Record
 	n := len(rounds)
-	for i := 2; i < n; i++ {
+	rec := Record{Of: n, Each: max(1, (n-2+mostTested-1)/mostTested)}
+	for i := 2; i < n; i += rec.Each {
 		now := rounds[i-1].Ended
 		p, ok := progress.PaceOf(rounds[:i])
 		if !ok {
@@ -82,12 +87,22 @@ func lastOf(left []core.Round, now time.Time, p progress.Pace, l Length) Moment 
 	return end
 }
 
-var kept core.Derivation[Record]
+var kept core.Derivation[keptRecord]
+
+type keptRecord struct {
+	changed uint64 // of the maintenances that are over
+	record  Record
+}
 
 // Kept is the record of the forecasts of this cluster: of the workers of the running update, of its masters as long as there are too few,
 // else of the earlier update that ended last. It is tested anew when another maintenance has ended.
 func Kept(s *core.Snapshot) Record {
-	return kept.OfKeyed(s, ends.After(s, endsOf).changed, deriveKept)
+	return kept.After(s, func(s *core.Snapshot, before keptRecord) keptRecord {
+		if changed := ends.After(s, endsOf).changed; changed == 0 || changed != before.changed {
+			return keptRecord{changed, deriveKept(s)}
+		}
+		return before
+	}).record
 }
 
 func deriveKept(s *core.Snapshot) Record {
@@ -138,12 +153,16 @@ func (r Record) Texts(s *core.Snapshot) []string {
 		off = append(off, t.Off().Abs())
 	}
 	slices.Sort(off)
-	out := []string{fmt.Sprintf("After each node of %s the end of the next one: %d of %d came within the spread, the middle one was %s off.",
-		r.Basis, within, len(r.Next), wording.SpanText(off[len(off)/2]))}
+	after := "each node"
+	if r.Each > 1 {
+		after = fmt.Sprintf("each %d nodes", r.Each)
+	}
+	out := []string{fmt.Sprintf("After %s of %s the end of the next one: %d of %d came within the spread, the middle one was %s off.",
+		after, r.Basis, within, len(r.Next), wording.SpanText(off[len(off)/2]))}
 	// Of the last one, what was forecast when a quarter, half and three quarters of the nodes were through.
-	n, told := len(r.Last)+2, map[int]bool{}
+	n, told := r.Of, map[int]bool{}
 	for _, part := range []int{1, 2, 3} {
-		at := max(part*n/4, 2) - 2
+		at := (max(part*n/4, 2) - 2) / max(r.Each, 1)
 		if at >= len(r.Last) || told[at] {
 			continue
 		}

@@ -61,7 +61,11 @@ func Rests(s *core.Snapshot) []Rest {
 				spans = append(spans, n)
 			}
 		}
-		if together[0].Phase == core.PhaseWorkers {
+		switch {
+		case together[0].Phase != core.PhaseWorkers:
+		case !slices.ContainsFunc(together, func(p Part) bool { return !p.held() }):
+			out = append(out, heldRest(s, together, spans, before, done, f.Parts[i:], through, all))
+		default:
 			out = append(out, betweenNodes(s, together, spans, done, f.Parts[i:], through, all)...)
 		}
 		through += len(spans)
@@ -118,9 +122,41 @@ func keptFrom(parts []Part) (how string, by Moment) {
 	return how, by
 }
 
+// held tells whether a step has begun and lost its commence: nodes in maintenance go on to their end, and no further one begins.
+func (p *Part) held() bool { return p.State == PartRuns && p.Wants }
+
+// heldRest is the point at which held parts stand still by themselves: when the nodes in maintenance have ended.
+func heldRest(s *core.Snapshot, together []Part, spans []NodeSpan, before string, done []string, parts []Part, through, all int) Rest {
+	r := Rest{At: Moment{At: present(s)}, After: before, Next: titles(together), Through: through,
+		How: "Do not commence " + titles(together) + " again."}
+	for _, p := range together {
+		if p.Left < p.Nodes {
+			r.After, r.Node = "the nodes that are through", true
+		}
+	}
+	for _, n := range spans {
+		if !n.Began {
+			continue
+		}
+		if !n.End.At.Before(r.At.At) {
+			r.After = n.Label
+		}
+		r.At, r.Node = later(r.At, n.End), true
+		r.Through++
+	}
+	r.Means = stateText(done, parts) + throughText(r.Through, all)
+	return r
+}
+
 // betweenNodes are the points between the nodes of parts that go side by side: those in maintenance end, and no further one begins.
 func betweenNodes(s *core.Snapshot, together []Part, spans []NodeSpan, done []string, parts []Part, through, all int) []Rest {
 	means := stateText(done, parts)
+	var commenced []Part
+	for _, p := range together {
+		if !p.held() {
+			commenced = append(commenced, p)
+		}
+	}
 	spans = slices.Clone(spans)
 	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return a.Start.At.Compare(b.Start.At) })
 	var out []Rest
@@ -137,7 +173,7 @@ func betweenNodes(s *core.Snapshot, together []Part, spans []NodeSpan, done []st
 		r := Rest{At: reached, By: next.Start, After: n.Label, Next: next.Label, Node: true, Through: through + i + 1}
 		switch node := s.Nodes[next.Node]; {
 		case together[0].commencedByPeople():
-			r.How = "Take commence away from " + titles(together) + ": nodes in maintenance go on to their end (inferred from the automatic pause)."
+			r.How = "Take commence away from " + titles(commenced) + ": nodes in maintenance go on to their end (inferred from the automatic pause)."
 		case node != nil && node.Is(core.RoleCompute):
 			r.How = "Set the mode of " + next.Label + ", and of the computes after it, to manual: LCM asks for it, and it waits with its instances."
 		default:

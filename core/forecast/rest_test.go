@@ -235,3 +235,65 @@ func TestWhatAForecastTakesForGranted(t *testing.T) {
 		}
 	}
 }
+
+// A step that has lost its commence rests by itself, when the nodes in maintenance have ended: nothing has to be taken away from it.
+func TestAHeldStepRestsByItself(t *testing.T) {
+	held := func(m *scene.Managed) { m.Plan.Steps[3].Status, m.Plan.Steps[3].Commence = core.PlanAutoPaused, false }
+	for name, tt := range map[string]struct {
+		sc   scene.Scene
+		want string
+		says string
+	}{
+		"no node is in maintenance": {planned(held), "step k8s-controllers@12:00 before group mos-default; group mos-default@13:20 before " +
+			"step mcc-components", "Yes: before 12:10 it can rest after step k8s-controllers, which is reached now."},
+		"a node is": {planned(held, func(m *scene.Managed) { m.Maintained("cmp-01", "") }),
+			"cmp-01@12:00 before group mos-default; group mos-default@13:00 before step mcc-components",
+			"Yes: before 12:10 it can rest after cmp-01, which is reached about 12:00 ± 2 m."},
+	} {
+		s := tt.sc.Snapshot
+		if got := restsText(s); got != tt.want {
+			t.Errorf("%s: got  %s\nwant %s", name, got, tt.want)
+		}
+		text := strings.Join(StopBefore(s, scene.Noon.Add(10*time.Minute)).Texts(s), " ")
+		if !strings.HasPrefix(text, tt.says) || !strings.Contains(text, "Do not commence group mos-default again.") ||
+			strings.Contains(text, "commence away") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// Of two ends the later one counts, and its slow end reaches to the later slow end.
+func TestTheLaterOfTwoEndsReachesToBothSlowEnds(t *testing.T) {
+	at := func(minute, spread int) Moment {
+		return Moment{At: scene.Noon.Add(time.Duration(minute) * time.Minute), Spread: time.Duration(spread) * time.Minute}
+	}
+	for _, tt := range []struct{ a, b, want Moment }{
+		{at(0, 20), at(5, 3), at(5, 15)}, {at(0, 2), at(5, 3), at(5, 3)}, {at(5, 3), at(5, 8), at(5, 8)}, {Moment{}, at(5, 3), at(5, 3)},
+		{Moment{}, Moment{}, Moment{}},
+	} {
+		for _, got := range []Moment{later(tt.a, tt.b), later(tt.b, tt.a)} {
+			if got != tt.want {
+				t.Errorf("%v and %v: %v, want %v", tt.a, tt.b, got, tt.want)
+			}
+		}
+	}
+}
+
+// The forecasts of a large update are tested after every so many nodes: each test looks at all of them.
+func TestTheForecastsOfALargeUpdateAreTestedAtSomeNodes(t *testing.T) {
+	var rounds []core.Round
+	for i := range 2000 {
+		began := scene.Noon.Add(time.Duration(i) * 20 * time.Minute)
+		rounds = append(rounds, core.Round{Update: "u", Started: began, Ended: began.Add(20 * time.Minute)})
+	}
+	r := RecordOf(rounds)
+	if r.Of != 2000 || r.Each != 20 || len(r.Next) != 100 || r.Next[1].After != 22 {
+		t.Errorf("of %d nodes, after each %d, %d forecasts", r.Of, r.Each, len(r.Next))
+	}
+	texts := strings.Join(r.Texts(scene.Healthy().Snapshot), "\n")
+	for _, want := range []string{"After each 20 nodes of", "100 of 100 came within the spread", "After 482 of 2000 nodes"} {
+		if !strings.Contains(texts, want) {
+			t.Errorf("it does not say %q:\n%s", want, texts)
+		}
+	}
+}

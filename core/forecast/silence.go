@@ -11,13 +11,14 @@ import (
 type Quiet struct {
 	What string // "the rest of the update", "the whole update"; empty when nothing is to come
 	End  Moment // zero when it is not known
+	Runs bool   // the update runs: alerts fire from now on
 }
 
 // QuietFor forecasts the end of what is left of the update, as if it began now where none runs. It takes it that nobody is waited for.
 func QuietFor(s *core.Snapshot) Quiet {
 	f := Of(s)
 	if f.Running {
-		return Quiet{"the rest of the update", f.Whole}
+		return Quiet{"the rest of the update", f.Whole, true}
 	}
 	m, known := Moment{At: present(s)}, false
 	for _, p := range f.Parts {
@@ -45,9 +46,9 @@ func QuietFor(s *core.Snapshot) Quiet {
 		return Quiet{}
 	}
 	if plan := s.Management.Plan(); plan != nil && plan.UnderWay() {
-		return Quiet{"the rest of the update", m}
+		return Quiet{"the rest of the update", m, true}
 	}
-	return Quiet{"the whole update", m}
+	return Quiet{"the whole update", m, false}
 }
 
 // quarter is to what the end of a silence is rounded up.
@@ -74,14 +75,19 @@ func (q Quiet) Covered(one core.Silence) bool {
 	return !q.End.At.IsZero() && !one.Ends.Before(q.End.At)
 }
 
-// Covering is the silence that lasts until the update's end and names no alert, so that it is one for the whole of it; false when there is
-// none, or the end is not known.
+// TooLate tells whether a silence begins only later, while the update runs already.
+func (q Quiet) TooLate(s *core.Snapshot, one core.Silence) bool {
+	return q.Runs && !one.Starts.IsZero() && !s.Reached(one.Starts)
+}
+
+// Covering is the silence that lasts until the update's end, has begun if the update runs, and names no alert, so that it is one for the
+// whole of it; false when there is none, or the end is not known.
 func (q Quiet) Covering(s *core.Snapshot) (core.Silence, bool) {
 	if s.Alertmanager == nil {
 		return core.Silence{}, false
 	}
 	for _, one := range s.Alertmanager.Silences {
-		if q.Covered(one) && progress.Wide(one.Matchers) {
+		if q.Covered(one) && !q.TooLate(s, one) && progress.Wide(one.Matchers) {
 			return one, true
 		}
 	}

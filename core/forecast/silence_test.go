@@ -59,6 +59,15 @@ func TestForHowLongToSilence(t *testing.T) {
 	if one, ok := running.Covering(s); ok {
 		t.Errorf("%+v covers the update", one)
 	}
+	later := scene.Silence("later", "ann", "", 1000*time.Hour, core.NotNamed("Watchdog"))
+	later.Starts = scene.Noon.Add(8 * time.Hour)
+	sc.Alertmanager(nil, later)
+	if one, ok := running.Covering(s); ok {
+		t.Errorf("%+v begins in eight hours, and covers the update that runs", one)
+	}
+	if one, ok := (Quiet{End: running.End}).Covering(s); !ok {
+		t.Errorf("%+v does not cover an update that is to come", one)
+	}
 	sc.Alertmanager(nil, scene.Silence("wide", "ann", "", 1000*time.Hour, core.NotNamed("Watchdog")))
 	if one, ok := running.Covering(s); !ok || one.ID != "wide" {
 		t.Errorf("%+v, %v", one, ok)

@@ -86,14 +86,20 @@ func SplitNights(s *core.Snapshot, r Request) Split {
 	return sp.out
 }
 
-// onlyNodes are the parts with only these nodes, and no part without any.
+// onlyNodes are the parts with only these nodes, and no part without any. Those that went beside one another still do, and no others.
 func onlyNodes(parts []Part, names []string) []Part {
 	var out []Part
+	row, last := 0, 0 // of parts that go beside one another, and that of the last part that is kept
 	for _, p := range parts {
+		if !p.Beside {
+			row++
+		}
 		p.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return !slices.Contains(names, j.view.Name) })
 		if p.Left = len(p.jobs); p.Left > 0 {
 			p.Phase = core.PhaseWorkers // each for itself
 			p.tail = Length{}
+			p.Beside = row == last
+			last = row
 			out = append(out, p)
 		}
 	}
@@ -197,7 +203,7 @@ func beforeWorkers(p *Part) bool {
 
 // running puts what is under way beside the nights: it does not stop when a window ends.
 func (sp *splitting) running(p *Part) {
-	if p.State != PartRuns || sp.u.request == nil {
+	if p.State != PartRuns || sp.u.request == nil && !p.Plan { // a step of the plan runs before LCM makes the request, and after it is gone
 		return
 	}
 	if p.Nodes == 0 || p.Phase == core.PhaseMasters {
@@ -253,27 +259,52 @@ func (sp *splitting) open(next bool) {
 	}
 	from, to := sp.request.Window.Next(at)
 	sp.nights = append(sp.nights, Night{From: from, To: to})
-	if from.After(sp.at.At) {
-		sp.at = Moment{At: from}
+	if from.After(sp.at.At) { // what went before may take until then, and longer
+		sp.at = Moment{At: from, Spread: max(sp.at.Until().Sub(from), 0)}
 	}
 }
 
 func (sp *splitting) tonight() *Night { return &sp.nights[len(sp.nights)-1] }
 
-// fits opens the night in which something with this slow length fits whole; false when no night is long enough.
+// fits opens the night in which something with this slow length fits whole; false when no night is long enough, or there are too many.
 func (sp *splitting) fits(slow time.Duration) bool {
-	if slow > sp.request.Window.Length() || len(sp.nights) > mostNights {
+	if slow > sp.request.Window.Length() {
 		return false
 	}
-	sp.open(false)
-	for try := 0; sp.at.Until().Add(slow).After(sp.tonight().To); try++ {
+	if !sp.full() {
+		sp.open(false)
+	}
+	for try := 0; !sp.full(); {
+		if !sp.at.Until().Add(slow).After(sp.tonight().To) {
+			return true
+		}
 		if try > 2 { // the clocks are changed on one night, not on three
 			return false
 		}
-		sp.open(true)
+		if sp.open(true); sp.at.Spread == 0 { // else what went before may still take all of the night
+			try++
+		}
 	}
-	return true
+	return false
 }
+
+// full tells whether no further night is looked at.
+func (sp *splitting) full() bool { return len(sp.nights) > mostNights }
+
+// whyNot is why something with this slow length fits into no night: what it has for a reason, or that there would be too many.
+func (sp *splitting) whyNot(slow time.Duration, why string) string {
+	if sp.full() && slow <= sp.request.Window.Length() {
+		return whyTooMany
+	}
+	return why
+}
+
+// Why something is in no night.
+const (
+	whyWhole   = "it cannot rest inside"
+	whyNode    = "an update cannot rest inside a node"
+	whyTooMany = "there would be too many nights"
+)
 
 func (sp *splitting) put(it Item) {
 	n := sp.tonight()
@@ -293,7 +324,7 @@ func (sp *splitting) block(parts []*Part) {
 		titles = append(titles, p.Title)
 	}
 	if !sp.fits(slow) {
-		u := Unfit{Title: strings.Join(titles, ", then "), Takes: slow, Why: "it cannot rest inside"}
+		u := Unfit{Title: strings.Join(titles, ", then "), Takes: slow, Why: sp.whyNot(slow, whyWhole)}
 		for _, p := range parts {
 			for _, j := range p.jobs {
 				u.Nodes = append(u.Nodes, j.view.Name)
@@ -342,16 +373,21 @@ func (sp *splitting) nodes(p *Part, then time.Duration) {
 			blocks[e.Nodes[i].Node] = e.Nodes[i].Counts.Blocks
 		}
 	}
-	tooLong := map[time.Duration]int{} // by length: their index in Unfit
+	type misfit struct {
+		slow time.Duration
+		why  string
+	}
+	misfits := map[misfit]int{} // their index in Unfit
 	jobs := slices.Clone(p.jobs)
 	for len(jobs) > 0 {
 		slow := jobs[0].length.Slow()
 		if !(len(jobs) == 1 && then > 0 && sp.fits(slow+then)) && !sp.fits(slow) {
-			at, ok := tooLong[slow]
+			m := misfit{slow, sp.whyNot(slow, whyNode)}
+			at, ok := misfits[m]
 			if !ok {
 				at = len(sp.out.Unfit)
-				tooLong[slow] = at
-				sp.out.Unfit = append(sp.out.Unfit, Unfit{Title: p.Title, Takes: slow, Why: "an update cannot rest inside a node"})
+				misfits[m] = at
+				sp.out.Unfit = append(sp.out.Unfit, Unfit{Title: p.Title, Takes: slow, Why: m.why})
 			}
 			sp.out.Unfit[at].Nodes = append(sp.out.Unfit[at].Nodes, jobs[0].view.Name)
 			jobs = jobs[1:]
@@ -386,10 +422,14 @@ func (sp *splitting) judge(parts []Part) {
 	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
 	window := sp.request.Window
 	for _, x := range out.Unfit {
-		if n := len(x.Nodes); n > 0 && x.Why != "it cannot rest inside" {
+		switch n := len(x.Nodes); {
+		case x.Why == whyTooMany:
+			warn("No more than %d nights are looked at: %s is not planned.", mostNights,
+				wording.TextIf(n > 0, wording.Count(n, "node")+" of ", "")+x.Title)
+		case x.Why == whyNode:
 			warn("No night is long enough for %s of %s: one takes %s, and the window %s has %s. Nothing of them is planned.",
 				wording.Count(n, "node"), x.Title, wording.SpanText(x.Takes), window, wording.SpanText(window.Length()))
-		} else {
+		default:
 			warn("No night is long enough for %s: it takes %s, the window %s has %s, and it cannot rest inside. What comes after it is planned "+
 				"as if it had been done.", x.Title, wording.SpanText(x.Takes), window, wording.SpanText(window.Length()))
 		}

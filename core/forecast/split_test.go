@@ -406,3 +406,80 @@ func TestThePageSaysWhetherAnUpdateRuns(t *testing.T) {
 		t.Errorf("nobody can tell: %q", got)
 	}
 }
+
+// What the documents allow is no pace that a node could be slower than.
+func TestANodeIsLateByWhatWasSeenAlone(t *testing.T) {
+	late := func(rounds ...string) bool {
+		sc := scene.Healthy()
+		sc.Update(5 * time.Hour)
+		seenRounds(sc, "cmr", 20*time.Minute, rounds...)
+		sc.Maintained("cmp-01", "")
+		sc.NodeRequests["cmp-01"][0].Created = scene.Ago(3 * time.Hour)
+		return Nodes(sc.Snapshot)[0].Late
+	}
+	if late() {
+		t.Error("it is late, and nobody has seen a node")
+	}
+	if !late("ctl-01", "ctl-02", "ctl-03") {
+		t.Error("it takes longer than the nodes before it, and is not late")
+	}
+}
+
+// A step of the plan that runs is under way also before LCM makes the request, and after it is gone.
+func TestAStepThatRunsWithoutARequestIsUnderWay(t *testing.T) {
+	s := planned(func(m *scene.Managed) {
+		m.Planned(4)
+		m.Plan.Steps[4].Status, m.Plan.Steps[4].Commence, m.Plan.Steps[4].Started = core.PlanInProgress, true, scene.Ago(10*time.Minute)
+		m.ClusterRequests = nil
+	}).Snapshot
+	sp := SplitNights(s, Request{Window: window(t, "22:00-06:00")})
+	if len(sp.Running) != 1 || sp.Running[0].Title != "step mcc-components" || len(sp.Nights) != 0 {
+		t.Errorf("%+v is under way, and the nights are %s", sp.Running, nightsText(sp))
+	}
+}
+
+// More nights than are looked at are no reason to say that a node fits into none.
+func TestMoreNightsThanAreLookedAt(t *testing.T) {
+	sc := scene.NewScene()
+	for i := range 3 * mostNights {
+		sc.Node(fmt.Sprintf("cmp-%04d", i), core.RoleCompute)
+	}
+	sp := SplitNights(sc.Snapshot, Request{Window: window(t, "22:00-00:10"), AtOnce: 1})
+	said := strings.Join(sp.Warnings, "\n")
+	if !strings.Contains(said, "No more than 400 nights are looked at") || strings.Contains(said, "No night is long enough for 4") {
+		t.Errorf("it says:\n%s", said)
+	}
+}
+
+// Of named nodes only those are planned side by side whose groups go side by side.
+func TestNamedNodesOfOtherGroupsAreNotSideBySide(t *testing.T) {
+	parts := []Part{{ID: "a", jobs: namedJobs("a-1")}, {ID: "b", jobs: namedJobs("b-1")}, {ID: "c", jobs: namedJobs("c-1"), Beside: true},
+		{ID: "d", jobs: namedJobs("d-1"), Beside: true}}
+	for names, want := range map[string]string{"a-1 c-1": "a c", "b-1 d-1": "b+d", "c-1 d-1": "c+d", "a-1 b-1 c-1 d-1": "a b+c+d"} {
+		text := ""
+		for i, p := range onlyNodes(parts, strings.Fields(names)) {
+			if i > 0 {
+				text += map[bool]string{true: "+", false: " "}[p.Beside]
+			}
+			text += p.ID
+		}
+		if text != want {
+			t.Errorf("%s: %s, want %s", names, text, want)
+		}
+	}
+}
+
+func namedJobs(name string) []job { return []job{{view: &core.NodeView{Name: name}}} }
+
+// What is under way may take until a night has begun, and longer: nothing begins there as if it were surely over.
+func TestANightBeginsWithWhatMayNotBeOver(t *testing.T) {
+	s := planned().Snapshot
+	sp := &splitting{u: newUpdate(s), request: Request{Window: window(t, "22:00-06:00")}, now: s.Now,
+		at: Moment{At: scene.Noon.Add(9*time.Hour + 30*time.Minute), Spread: time.Hour}}
+	if !sp.fits(20*time.Minute) || sp.at != (Moment{At: scene.Noon.Add(10 * time.Hour), Spread: 30 * time.Minute}) {
+		t.Errorf("the night begins %+v", sp.at)
+	}
+	if sp.fits(7*time.Hour + 40*time.Minute); len(sp.nights) != 2 || sp.at.Spread != 0 {
+		t.Errorf("what needs the whole night is put into night %d, %+v", len(sp.nights), sp.at)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"lockstep/core"
 	"lockstep/core/attention"
@@ -133,14 +134,14 @@ func stands(s *core.Snapshot, u core.Update) string {
 	text := fmt.Sprintf("Phase %d, %s: %d of %s done", u.Phase.ID, u.Phase.Title, u.Done, wording.Count(u.Nodes, "node"))
 	switch end := forecast.Finish(s); {
 	case end.At.IsZero() && end.Held != "":
-		text += "; it does not go on (" + end.Held + "), and when it is done nobody can say"
+		text += "; it is held up (" + end.Held + "), and when it is done nobody can say"
 	case end.At.IsZero():
 		text += "; when it is done cannot be said yet"
 		if whole := forecast.Of(s).Whole; whole.Unlearned > 0 && !s.Reached(whole.At) {
 			text += " (by the times of plan and documents about " + timeText(s, whole.At) + ")"
 		}
 	case end.Held != "":
-		text += "; it does not go on (" + end.Held + "): done about " + timeText(s, end.At) + " if it does now"
+		text += "; it is held up (" + end.Held + "): done about " + timeText(s, end.At) + " if it does now"
 	default:
 		text += "; done about " + timeText(s, end.At)
 		if end.Spread > 0 {
@@ -209,7 +210,7 @@ func (h *Handover) running(s *core.Snapshot) {
 func (h *Handover) begun(s *core.Snapshot, a *record.Account) {
 	for _, x := range a.Actions {
 		known := slices.ContainsFunc(s.Operations, func(op core.Operation) bool { return op.ID == x.ID })
-		told := x.By == s.Write.Lease && strings.Contains(s.Write.Other.Now, wording.OneLine(x.Title, mostTitle))
+		told := x.By == s.Write.Lease && x.Title != "" && strings.Contains(s.Write.Other.Now, beginning(x.Title))
 		if x.State != record.Begun || known || told {
 			continue
 		}
@@ -222,8 +223,18 @@ func (h *Handover) begun(s *core.Snapshot, a *record.Account) {
 	}
 }
 
-// mostTitle is how much of a title the holder of the lease tells at least, in bytes.
-const mostTitle = 60
+// beginning is what the holder of the lease tells at least of a title.
+func beginning(title string) string {
+	const most = 60
+	if title = wording.OneLine(title, 1<<10); len(title) <= most {
+		return title
+	}
+	at := most
+	for !utf8.RuneStart(title[at]) {
+		at--
+	}
+	return strings.TrimSpace(title[:at])
+}
 
 // promises are the notes that are not done, the oldest first: those that Lockstep knows, whatever update they were written in, and those
 // of colleagues' journals.

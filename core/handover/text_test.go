@@ -99,6 +99,15 @@ func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
 	if strings.Count(got, "drain cmp-07") != 2 { // it is to be looked at first, too
 		t.Errorf("it is told twice:\n%s", got)
 	}
+	// The lease has more of a long title than the note looks for.
+	const long = "delete pod openstack/libvirt-libvirt-default-x7k2pq, which has ended on cmp-07"
+	sc.Write.Other.Now = long
+	if got = text(sc.Again().Snapshot, grant("1", long), before("1/3")); strings.Contains(got, "its end is in no journal") {
+		t.Errorf("a long title is told twice:\n%s", got)
+	}
+	if got = text(sc.Again().Snapshot, grant("1", ""), before("1/3")); !strings.Contains(got, "its end is in no journal") {
+		t.Errorf("a step without a title is not told:\n%s", got)
+	}
 }
 
 // A promise whose time has come stands among what was promised, and not among what is open, too; and it needs somebody.
@@ -175,7 +184,7 @@ func TestTheNoteSaysThatTheUpdateStandsStill(t *testing.T) {
 	}
 	still := note(func(*core.UpdatePlan) {})
 	text := strings.Join(still.Text(time.UTC, false), "\n")
-	for _, want := range []string{"; it does not go on (group mos-default is not commenced), and when it is done nobody can say.\n",
+	for _, want := range []string{"; it is held up (group mos-default is not commenced), and when it is done nobody can say.\n",
 		"\nNext, if it goes on now", "\n- commence group mos-default\n- "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it has no %q:\n%s", want, text)

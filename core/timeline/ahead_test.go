@@ -20,5 +20,10 @@ func TestAPhaseEndsAsUncertainlyAsItsNodes(t *testing.T) {
 		if got, _ := tl.aheadOf(r); !got.End.Equal(end) || got.Spread != 9*time.Minute {
 			t.Fatalf("it ends at %s ± %s", got.End, got.Spread)
 		}
+		last := end.Add(5 * time.Minute) // and the slow end of another one is later
+		tl.ahead["e"] = Span{End: last, Spread: time.Minute}
+		if got, _ := tl.aheadOf(r); !got.End.Equal(last) || got.Spread != 4*time.Minute {
+			t.Fatalf("with a later one it ends at %s ± %s", got.End, got.Spread)
+		}
 	}
 }

@@ -88,26 +88,34 @@ func withRound(changes []change, round core.Round) []change {
 // seenLate is how much later than its request a node's first stage may be recorded without a bar for the time between.
 const seenLate = time.Minute
 
-// fixedRows are the rows of the phases and of the plan's steps that have begun.
+// fixedRows are the rows of the phases and of the plan's steps that have begun: below their phase, and at the end those of which it is not
+// known.
 func fixedRows(s *core.Snapshot, t Timeline) []*Row {
 	var out []*Row
-	plan := s.Management.Plan()
 	for _, p := range progress.Phases(s) {
 		if p.ID != core.PhaseTrigger { // it is a moment
 			if r := phaseRow(s, t, p); len(r.Spans) > 0 {
 				out = append(out, r)
 			}
 		}
-		if plan == nil {
+		out = append(out, stepRows(s, t, p.ID)...)
+	}
+	return append(out, stepRows(s, t, 0)...)
+}
+
+// stepRows are the rows of the plan's steps of a phase that have begun; 0: of no phase that is known.
+func stepRows(s *core.Snapshot, t Timeline, phase core.PhaseID) []*Row {
+	plan := s.Management.Plan()
+	if plan == nil {
+		return nil
+	}
+	var out []*Row
+	for i, st := range plan.Steps {
+		if st.Phase() != phase || st.Started.IsZero() {
 			continue
 		}
-		for i, st := range plan.Steps {
-			if st.Phase() != p.ID || st.Started.IsZero() {
-				continue
-			}
-			if r := stepRow(s, t, st, i); len(r.Spans) > 0 {
-				out = append(out, r)
-			}
+		if r := stepRow(s, t, st, i); len(r.Spans) > 0 {
+			out = append(out, r)
 		}
 	}
 	return out

@@ -297,14 +297,11 @@ func (t Timeline) aheadOf(r *Row) (Span, bool) {
 		return Span{Bar: Ahead, End: r.Due}, true
 	case r.Kind == Phase && r.Phase == core.PhaseWorkers && len(t.ahead) > 0:
 		last := Span{Bar: Ahead}
-		for _, span := range t.ahead {
-			switch {
-			case span.End.After(last.End):
-				last.End, last.Spread = span.End, span.Spread
-			case span.End.Equal(last.End): // the less certain of two ends
-				last.Spread = max(last.Spread, span.Spread)
-			}
+		var until time.Time
+		for _, span := range t.ahead { // to the latest of their slow ends
+			last.End, until = core.Later(last.End, span.End), core.Later(until, span.End.Add(span.Spread))
 		}
+		last.Spread = until.Sub(last.End)
 		return last, true
 	}
 	return Span{}, false

@@ -1,6 +1,7 @@
 package timeline_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -238,6 +239,8 @@ func TestTheBarOfAPlanStep(t *testing.T) {
 		{"it began before the update's request", core.PlanStep{Status: core.PlanCompleted, Started: minute(-5), Duration: "10m"},
 			"under way -5-5", 0},
 		{"it runs", core.PlanStep{Status: core.PlanInProgress, Started: minute(40), Estimate: "45m"}, "under way 40-…", 85},
+		{"it is of a kind that Lockstep does not know, and runs", core.PlanStep{ID: "tf", Status: core.PlanInProgress, Started: minute(40),
+			Estimate: "45m"}, "under way 40-…", 85},
 		{"an alert paused it", core.PlanStep{Status: core.PlanAutoPaused, Started: minute(40), Estimate: "45m"},
 			"under way 40-50, waiting for you 50-… (auto-pause: KubeletDown)", 0},
 		{"nobody knows how long it took", core.PlanStep{Status: core.PlanCompleted, Started: minute(5)}, "", 0},
@@ -248,7 +251,7 @@ func TestTheBarOfAPlanStep(t *testing.T) {
 				h.Stands = map[core.PhaseID][]core.Standstill{core.PhaseWorkers: {{Cause: core.StandsByAlert, Since: seen(50),
 					Why: "auto-pause: KubeletDown"}}}
 			})
-			tt.step.ID = core.PlanStepWorkers + "a"
+			tt.step.ID = cmp.Or(tt.step.ID, core.PlanStepWorkers+"a")
 			sc.Management = &core.Management{Found: true, Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "plan"}, Status: core.PlanInProgress,
 				Started: minute(-10), Steps: []core.PlanStep{tt.step}}}}
 			got, due := "", time.Time{}
