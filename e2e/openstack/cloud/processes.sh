@@ -1,31 +1,34 @@
 # Background processes that are known by name. Sourced. A process is known by its number and the time at which it started, so
 # that a number that was given away again is never taken for it.
 
-# start_time PID: the 22nd field of /proc/PID/stat; fails for a process that is gone or a zombie.
-start_time() {
+# look_at PID: puts the time at which the process has started, the 22nd field of /proc/PID/stat, into $since; fails for one that is gone or a
+# zombie. It starts no process: who waits looks at all of them again and again.
+look_at() {
   local stat
-  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
   stat=${stat##*) } # the name before it may hold blanks
   # shellcheck disable=SC2086
   set -- $stat
-  [ "$1" != Z ] && echo "${20}"
+  since=${20:-}
+  [ "$1" != Z ] && [ -n "$since" ]
 }
 
 # alive NAME
 alive() {
-  local pid started
+  local pid started since
   [ -f "$pids/$1" ] || return 1
   read -r pid started <"$pids/$1" || return 1
-  [ -n "$pid" ] && [ -n "$started" ] && [ "$(start_time "$pid")" = "$started" ]
+  [ -n "$pid" ] && [ -n "$started" ] && look_at "$pid" && [ "$since" = "$started" ]
 }
 
 # start NAME COMMAND...: in a session of its own, so that stop finds what it has started in its turn.
 start() {
-  local name=$1 pid
+  local name=$1 pid since=
   shift
   setsid nohup "$@" >>"$logs/$name.log" 2>&1 </dev/null &
   pid=$!
-  echo "$pid $(start_time "$pid")" >"$pids/$name"
+  look_at "$pid" || true # what has ended already is not alive
+  echo "$pid $since" >"$pids/$name"
 }
 
 # start_python NAME COMMAND...: start, for a program in Python.
@@ -79,7 +82,7 @@ wait_for() {
       name=${file##*/}
       alive "$name" || die "$name has ended: $(tail -n 3 "$logs/$name.log")"
     done
-    sleep 0.2
+    sleep 0.5
   done
   tail -n 3 "$logs"/*.log | cut -c 1-300 >&2
   die "$what is not there after $seconds s; the logs are in $logs"

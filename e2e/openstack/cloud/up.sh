@@ -124,8 +124,8 @@ say "the services answer"
 start_computes $nodes
 count=$(wc -w <<<"$nodes")
 all_computes() {
-  [ "$(sql -N nova -e "select count(*) from services where \`binary\` = 'nova-compute' and last_seen_up is not null")" -ge "$count" ] &&
-    [ "$(sql -N nova -e 'select count(*) from compute_nodes')" -ge "$count" ]
+  [ "$(sql -N nova -e "select least((select count(*) from compute_nodes),
+    (select count(*) from services where \`binary\` = 'nova-compute' and last_seen_up is not null))")" -ge "$count" ]
 }
 wait_for 600 "a compute service" all_computes
 nova_manage cell_v2 discover_hosts >"$logs/discover-hosts.log" 2>&1 || die "Nova does not find its hosts, see $logs/discover-hosts.log"
