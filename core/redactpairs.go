@@ -71,7 +71,8 @@ func redactPairs(text string) string {
 				continue
 			}
 			from, to, put = pairValue(text, done, i)
-		case c == '-' && strings.HasPrefix(text[i:], "--") && (i == 0 || text[i-1] == ' ' || isQuote(text[i-1])):
+		case c == '-' && strings.HasPrefix(text[i:], "--") && (i == 0 || text[i-1] == ' ' || isQuote(text[i-1]) ||
+			beforeUnseen(text, done, i) < i):
 			from, to = optionValue(text, i)
 		}
 		if to <= from {
@@ -93,27 +94,17 @@ func redactPairs(text string) string {
 // What was JSON stays JSON.
 func pairValue(text string, least, at int) (from, to int, put string) {
 	put = Hidden
-	end := at
-	for end > least && text[end-1] == ' ' && at-end < 8 {
-		end--
+	shut := beforeGap(text, least, at)
+	open := shut
+	for open > least && (isQuote(text[open-1]) || text[open-1] == '\\' && open < shut) {
+		open--
 	}
-	quoted := false
-	for end > least && (isQuote(text[end-1]) || text[end-1] == '\\' && quoted) {
-		quoted = true
-		end--
-	}
-	begin := end
-	for begin > least && isNameByte(text[begin-1]) && end-begin < longestName {
-		begin--
-	}
-	name := strings.TrimLeft(text[begin:end], "-.")
-	if name == "" || !SecretName(name) {
+	quoted := open < shut
+	name, part := nameBefore(text, least, beforeUnseen(text, least, open))
+	if !SecretName(name) && !SecretName(part) {
 		return 0, 0, put
 	}
-	from = at + 1
-	for from < len(text) && text[from] == ' ' {
-		from++
-	}
+	from, spaced := afterGap(text, at+1)
 	flat := strings.ToLower(name)
 	if strings.HasSuffix(flat, "authorization") {
 		for _, scheme := range []string{"bearer ", "basic ", "digest ", "negotiate "} {
@@ -124,7 +115,7 @@ func pairValue(text string, least, at int) (from, to int, put string) {
 		from, to = valueEnd(text, from, true)
 		return from, to, put
 	}
-	prose := text[at] == ':' && !quoted && (from == at+1 || !strongName(flat))
+	prose := text[at] == ':' && !quoted && (!spaced || !strongName(flat))
 	if from < len(text) && (isQuote(text[from]) || text[from] == '[') {
 		prose = prose && text[at] == ':' && !strongName(flat) // Secret: "x" not found
 	}
@@ -132,12 +123,33 @@ func pairValue(text string, least, at int) (from, to int, put string) {
 		return 0, 0, put
 	}
 	from, to = valueEnd(text, from, quoted)
-	quote := text[end:at]
-	quote = strings.TrimRight(quote, " ")
+	quote := text[open:shut]
 	if bare := to > from && (from == 0 || !isQuote(text[from-1])); bare && strings.HasSuffix(quote, `"`) {
 		put = quote + Hidden + quote
 	}
 	return from, to, put
+}
+
+// nameBefore is the name that ends there as a terminal shows it, and the part of it behind the last that is not seen: what stands before
+// a colour may belong to the name, or to another word.
+func nameBefore(text string, least, end int) (name, part string) {
+	for {
+		begin, before := end, end
+		for len(name)+end-begin < longestName && begin > least {
+			if before = beforeUnseen(text, least, begin); before < begin || !isNameByte(text[begin-1]) {
+				break
+			}
+			begin--
+			before = begin
+		}
+		if name = text[begin:end] + name; part == "" {
+			part = strings.TrimLeft(name, "-.")
+		}
+		if before == begin {
+			return strings.TrimLeft(name, "-."), part
+		}
+		end = before
+	}
 }
 
 // strongName tells whether a name before a colon is a setting's even where nothing is quoted: "token: expired" is not.
@@ -157,11 +169,9 @@ func optionValue(text string, at int) (from, to int) {
 	for end < len(text) && isNameByte(text[end]) {
 		end++
 	}
-	if end == len(text) || text[end] != ' ' || !SecretName(text[at+2:end]) {
+	from, spaced := afterGap(text, end)
+	if !spaced || !SecretName(text[at+2:end]) {
 		return 0, 0
-	}
-	for from = end; from < len(text) && text[from] == ' '; {
-		from++
 	}
 	if strings.HasPrefix(text[from:], "-") {
 		return 0, 0 // the next option

@@ -34,6 +34,24 @@ func TestRedactPairs(t *testing.T) {
 		"form user=ann&password=hunter2&x=1":           "form user=ann&password=(hidden)&x=1",
 		"a (password=hunter2, user=x)":                 "a (password=(hidden) user=x)", // a password may have a comma
 		"Secret(password='hunter2')":                   "Secret(password='(hidden)')",
+		"password\t=\thunter2":                         "password\t=\t(hidden)",
+
+		// a terminal shows neither colours nor what is invisible
+		"\x1b[36mpassword\x1b[0m=hunter2":                           "\x1b[36mpassword\x1b[0m=(hidden)",
+		"\x1b[36mpassword\x1b[0m=\x1b[35mhunter2\x1b[0m next":       "\x1b[36mpassword\x1b[0m=\x1b[35m(hidden) next",
+		"\x1b[36mpassword:\x1b[0m hunter2":                          "\x1b[36mpassword:\x1b[0m (hidden)",
+		"\x1b[36mpass\x1b[0m=hunter2":                               "\x1b[36mpass\x1b[0m=(hidden)",
+		"INFO\x1b[36mpass\x1b[0m=hunter2":                           "INFO\x1b[36mpass\x1b[0m=(hidden)",
+		"\x1b[01;31m\x1b[Kpass\x1b[m\x1b[Kword=hunter2":             "\x1b[01;31m\x1b[Kpass\x1b[m\x1b[Kword=(hidden)", // as grep marks it
+		"\x1b[38:5:1mtoken\x1b[0m = hunter2":                        "\x1b[38:5:1mtoken\x1b[0m = (hidden)",
+		"\x1b[34m\"password\"\x1b[0m\x1b[1;39m:\x1b[32m\"hunter2\"": "\x1b[34m\"password\"\x1b[0m\x1b[1;39m:\x1b[32m\"(hidden)\"",
+		"\x1b[1m--password\x1b[0m \x1b[32mhunter2":                  "\x1b[1m--password\x1b[0m \x1b[32m(hidden)",
+		"password\u200b=hunter2 \u202etoken\u2066=x":                "password\u200b=(hidden) \u202etoken\u2066=(hidden)",
+		"pass\u00adword\x00\a=hunter2":                              "pass\u00adword\x00\a=(hidden)",
+		"HOST=db\x00DB_PASS=hunter2":                                "HOST=db\x00DB_PASS=(hidden)",
+		"\x1b[36mtoken_file\x1b[0m=/etc/x \x1b[1mitem\x1b[0m=7 m=1": "\x1b[36mtoken_file\x1b[0m=/etc/x \x1b[1mitem\x1b[0m=7 m=1",
+		"\x1b[36mtoken\x1b[0m: expired":                             "\x1b[36mtoken\x1b[0m: expired",
+		"password:\n  kind: x":                                      "password:\n  kind: x",
 
 		"Invalid token: signature has expired":               "Invalid token: signature has expired",
 		`MountVolume.SetUp failed for secret: "x" not found`: `MountVolume.SetUp failed for secret: "x" not found`,
@@ -140,7 +158,7 @@ func TestNothingOfASecretIsLeftInAnObject(t *testing.T) {
 		}
 	})
 	rapid.Check(t, func(rt *rapid.T) {
-		text := rapid.StringOf(rapid.RuneFrom([]rune(`password token=:-'"\[]{}u ,&;`))).Draw(rt, "text")
+		text := rapid.StringOf(rapid.RuneFrom([]rune("password token=:-'\"`\\[]{}u ,&;\t\x1bm\u200b"))).Draw(rt, "text")
 		if once := Redact(text); Redact(once) != once {
 			rt.Fatalf("%q becomes %q, and then %q", text, once, Redact(once))
 		}

@@ -156,7 +156,8 @@ func TestALogCannotDriveTheTerminal(t *testing.T) {
 	huge := strings.Repeat("\x1b[2J\u202eé", 2<<17)
 	lines := []core.LogLine{{Pod: "a", At: fixtureNow, Text: "\x1b]0;owned\x07title\x1b[31m\rback\b"},
 		{Pod: "a", At: fixtureNow, Text: huge[:core.MaxLogLine], Length: len(huge)}, {Pod: "a", At: fixtureNow, Text: "tab\tand\x00null\xff"},
-		{Pod: "a", At: fixtureNow, Text: "connect https://admin:hunter2@nova/"}}
+		{Pod: "a", At: fixtureNow, Text: "connect https://admin:hunter2@nova/"},
+		{Pod: "a", At: fixtureNow, Text: "\x1b[36mpassword\x1b[0m=\x1b[35mhunter2\x1b[0m token\u200b=hunter2"}}
 	for _, keys := range [][]string{{"5", "P"}, {"5", "P", "z"}, {"5", "P", "/", "e", "enter"}} {
 		d := drive(world(), 80, 24, withLooker(&fakeLooker{parts: []core.LogPart{{Lines: lines}}})).keys(keys...)
 		for _, row := range strings.Split(ansi.Strip(d.shows()), "\n") {

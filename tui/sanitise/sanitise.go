@@ -94,7 +94,7 @@ func cleanRunes(s string) string {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t' || unicode.Is(unicode.Z, r):
 			b.WriteByte(' ')
-		case hidden(r):
+		case core.Unseen(r):
 			continue // and it does not separate the marks around it
 		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
 			// An accent or two is a name in some language; a hundred is an attack on the lines above and below.
@@ -114,18 +114,6 @@ func cleanRunes(s string) string {
 		return out
 	}
 	return agreeOnWidth(out)
-}
-
-// hidden tells whether a rune is invisible but changes what is seen: controls, format characters (bidirectional and zero-width
-// ones among them), variation selectors and invisible fillers.
-func hidden(r rune) bool {
-	switch {
-	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
-		return true
-	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x17b4, r == 0x17b5:
-		return true
-	}
-	return false
 }
 
 // agreeOnWidth replaces clusters whose width differs by grapheme and by character: a row that is one column off breaks the whole screen.
