@@ -48,10 +48,16 @@ type form struct {
 	recalled string // the draft that it was opened with; empty when there was none
 }
 
-func newField(value string) textinput.Model {
+// mostInField is how many characters a field takes where nothing else is said.
+const mostInField = 200
+
+func newField(value string) textinput.Model { return newLongField(value, mostInField) }
+
+// newLongField is a field of at most most characters. What it begins with has to fit: the rest would be cut without a word.
+func newLongField(value string, most int) textinput.Model {
 	in := textinput.New()
 	in.Prompt = ""
-	in.CharLimit = 200
+	in.CharLimit = most
 	in.SetVirtualCursor(false)
 	in.SetValue(value)
 	in.Focus()

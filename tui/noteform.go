@@ -24,7 +24,8 @@ type noteForm struct {
 	title string
 
 	text, until textinput.Model
-	wasUntil    string // what the field until had at first
+	wasText     string // what the fields had at first
+	wasUntil    string
 	aside       bool
 	at          noteField
 
@@ -79,9 +80,8 @@ func (m *Model) changeNote(n core.Note) tea.Cmd {
 }
 
 func newNoteForm(m *Model, n core.Note) *noteForm {
-	f := &noteForm{note: n, title: "Note on " + cmp.Or(n.On.Label, "the update"), text: newField(n.Text), until: newField(""),
-		aside: n.Aside}
-	f.text.CharLimit, f.until.CharLimit = core.MostNoteText, mostTyped
+	f := &noteForm{note: n, title: "Note on " + cmp.Or(n.On.Label, "the update"), text: newLongField(n.Text, core.MostNoteText),
+		until: newLongField("", mostTyped), aside: n.Aside}
 	switch left := n.Until.Sub(m.snap.Now); {
 	case left <= 0:
 	case left < 24*time.Hour:
@@ -89,7 +89,7 @@ func newNoteForm(m *Model, n core.Note) *noteForm {
 	default:
 		f.until.SetValue("+" + strings.TrimSuffix(left.Round(time.Minute).String(), "0s"))
 	}
-	f.wasUntil = f.until.Value()
+	f.wasText, f.wasUntil = f.text.Value(), f.until.Value()
 	return f
 }
 
@@ -194,7 +194,16 @@ func (f *noteForm) asked(m *Model) (core.Note, error) {
 	return n, nil
 }
 
+// unchanged tells whether there is such a note already.
+func (f *noteForm) unchanged() bool {
+	return f.note.ID != "" && f.text.Value() == f.wasText && f.until.Value() == f.wasUntil && f.aside == f.note.Aside
+}
+
 func (f *noteForm) submit(m *Model) tea.Cmd {
+	if f.unchanged() { // it stays its author's
+		m.close(f)
+		return m.say(toneInfo, "the note is as it was")
+	}
 	n, err := f.asked(m)
 	if err != nil {
 		f.err = err

@@ -192,6 +192,25 @@ func TestThePageOfNotes(t *testing.T) {
 	}
 }
 
+// A long note is changed without losing its end, and one that is not changed stays as it is, its author's.
+func TestChangingALongNoteKeepsItsEnd(t *testing.T) {
+	s := notedWorld()
+	long := strings.Repeat("its owner moves it himself, ", 11) + "by phone at 03:00"
+	s.Notes[2].Text = long
+	d := drive(s, 120, 40).palette("notes")
+	d.keys("enter", "enter")
+	if n := d.fake.notes; len(n) != 0 || !strings.Contains(stripped(d.shows()), "the note is as it was") {
+		t.Errorf("a note that was not changed is written: %+v\n%s", n, stripped(d.shows()))
+	}
+	if _, open := d.top().(*notesPage); !open {
+		t.Errorf("%T is open", d.top())
+	}
+	d.keys("enter", "!", "enter")
+	if n := d.fake.notes; len(n) != 1 || n[0].Text != long+"!" {
+		t.Errorf("%d characters: %+v", len(long), n)
+	}
+}
+
 // A note whose time is days ahead keeps it, to the second, when its text is changed.
 func TestChangingANoteKeepsItsTime(t *testing.T) {
 	for _, ahead := range []time.Duration{2*time.Hour + 7*time.Second, 49*time.Hour + 7*time.Second} {
