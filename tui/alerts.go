@@ -26,10 +26,8 @@ func newSilenceForm(s *core.Snapshot) *form {
 		about += ". The forecast end of " + quiet.What + " is " + quiet.EndText(s) + ", " + forecast.Assumed(s) + "."
 		value = silenceEnd(s, end) + " " + updateName(s)
 	}
-	f := &form{title: "Silence alerts", about: about, label: "until, why {matchers}", input: newField(""), live: true,
+	f := &form{title: "Silence alerts", about: about, label: "until, why {matchers}", input: newLongField(value, mostInLongField), live: true,
 		parse: func(i core.Intent, text string) (core.Intent, error) { return parseSilence(s, i, text) }}
-	f.input.CharLimit = 2000
-	f.input.SetValue(value)
 	wide := progress.WideMatchers(s)
 	f.choices = []choice{{"all but some", "every alert except " + strings.Join(keptNames(s), ", ") + ": for a whole update",
 		core.Intent{Kind: core.IntentMakeSilence, Matchers: wide}}}

@@ -30,14 +30,20 @@ func (m *Model) recall(f *form) {
 		return // there are fewer to choose from now
 	}
 	at := f.at
-	f.input.SetValue(d.text)
+	f.fill(d.text)
 	f.at = d.at
 	if i, err := f.proposes(); err == nil && sameBasis(d.step, m.plan(m.snap, i)) {
 		f.recalled = d.text
 		return
 	}
-	f.input.SetValue(f.began)
+	f.fill(f.began)
 	f.at = at
+}
+
+// fill puts a text into the form's field, and the cursor behind it: what is typed next is not typed into the middle.
+func (f *form) fill(text string) {
+	f.input.SetValue(text)
+	f.input.CursorEnd()
 }
 
 // keep saves what was typed into a form on leaving it, unless it is unchanged or proposes nothing.

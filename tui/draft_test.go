@@ -104,6 +104,20 @@ func TestWhatWasTypedIsThereAgain(t *testing.T) {
 	}
 }
 
+// What is typed next goes behind what was typed before.
+func TestADraftIsGoneOnWithAtItsEnd(t *testing.T) {
+	d := drive(world(), 120, 40)
+	open := forms["release of a node"].open
+	open(d)
+	d.keys(".1", "esc")
+	open(d)
+	f := d.asks(t)
+	want := f.input.Value() + "-rc"
+	if d.keys("-rc"); !strings.HasSuffix(f.recalled, ".1") || f.input.Value() != want {
+		t.Errorf("it holds %q, want %q", f.input.Value(), want)
+	}
+}
+
 // When the facts that the step rests on have changed, the text was typed for something else.
 func TestNothingIsKeptOnOtherFacts(t *testing.T) {
 	for name, tt := range forms {

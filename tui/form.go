@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -48,8 +49,11 @@ type form struct {
 	recalled string // the draft that it was opened with; empty when there was none
 }
 
-// mostInField is how many characters a field takes where nothing else is said.
-const mostInField = 200
+// How many characters a field takes where nothing else is said, and one for a list.
+const (
+	mostInField     = 200
+	mostInLongField = 2000
+)
 
 func newField(value string) textinput.Model { return newLongField(value, mostInField) }
 
@@ -231,17 +235,14 @@ func newAlertsForm(s *core.Snapshot) *form {
 	if p := s.Management.Pause; p != nil {
 		value = strings.Join(p.Alerts, " ")
 	}
-	f := &form{title: "Alerts that pause the update",
+	return &form{title: "Alerts that pause the update",
 		about: "Names of alerts of StackLight, with spaces between. When one of them fires, nothing further of the update begins until it is " +
 			"commenced again. Empty removes the UpdateAutoPause.",
-		label: "alerts", input: newField(value),
+		label: "alerts", input: newLongField(value, mostInLongField+utf8.RuneCountInString(value)), // none of those that there are is lost
 		intent: func(text string) (core.Intent, error) {
 			alerts := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' })
 			return core.Intent{Kind: core.IntentSetAutoPause, Alerts: alerts}, nil
 		}}
-	f.input.CharLimit = 2000
-	f.input.SetValue(value)
-	return f
 }
 
 func withRelease(i core.Intent, release string) core.Intent {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -103,6 +104,24 @@ func TestConfirmingAReboot(t *testing.T) {
 		d := drive(s, size.w, size.h)
 		d.run(d.confirm(core.Intent{Kind: core.IntentReboot, Nodes: []string{"kaas-node-cmp09", "kaas-node-cmp10"}}, ""))
 		golden(t, fmt.Sprintf("managed-confirm-reboot-%dx%d", size.w, size.h), stripped(d.shows()))
+	}
+}
+
+// Alerts are added behind those that pause the update already, of which none is lost, however many they are.
+func TestAlertsAreAddedBehindThoseThatThereAre(t *testing.T) {
+	for _, n := range []int{1, 12, 120} {
+		s := managedWorld()
+		var alerts []string
+		for i := range n {
+			alerts = append(alerts, fmt.Sprintf("CephClusterHealthCritical%03d", i))
+		}
+		s.Management.Pause.Alerts = alerts
+		d := drive(s, 120, 40).keys("2", ":").keys("alerts that pause").keys("enter")
+		d.asks(t)
+		d.keys(" NodeDown", "enter")
+		if got := d.asked(t).Alerts; !slices.Equal(got, append(alerts, "NodeDown")) {
+			t.Errorf("after %d alerts, %d are asked for: %q", n, len(got), got)
+		}
 	}
 }
 
