@@ -10,7 +10,6 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/step"
-	"lockstep/tui/sanitise"
 )
 
 // ScopeConfirm is the confirmation of a step.
@@ -22,6 +21,9 @@ const (
 	onInput  // only where the target's name is typed
 	onConfirm
 )
+
+// mostInName is how many characters a name takes that is typed: no object's has more.
+const mostInName = 256
 
 // confirmDialog asks the operator to confirm exactly one step. It holds the step as the operator read it. When the newest
 // Snapshot differs, nothing can be confirmed until the operator has read the change.
@@ -45,7 +47,7 @@ type confirmDialog struct {
 	preview  *core.Preview
 	asking   bool // the grant is on its way
 	refusal  string
-	missing  string // what is still to be typed, after an attempt to confirm without it
+	missing  string // what is still to be typed, after an attempt to confirm without it; or why a text was not taken
 	hush     hush
 }
 
@@ -54,11 +56,7 @@ func (m *Model) confirm(i core.Intent, where string) tea.Cmd {
 	if m.snap == nil {
 		return nil
 	}
-	in := textinput.New()
-	in.Prompt = ""
-	in.CharLimit = 256
-	in.SetVirtualCursor(false)
-	d := &confirmDialog{where: where, step: m.plan(m.snap, i), input: in}
+	d := &confirmDialog{where: where, step: m.plan(m.snap, i), input: newLongField("", mostInName)}
 	d.room = roomFor(m.snap, i)
 	d.rest()
 	m.open(d)
@@ -281,8 +279,9 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (d *confirmDialog) paste(_ *Model, text string) tea.Cmd {
 	if d.focus == onInput {
-		d.input, _ = d.input.Update(tea.PasteMsg{Content: sanitise.Text(text, 256)})
-		d.missing = ""
+		if d.missing = pasteInto(&d.input, text); d.missing != "" {
+			d.missing = "That was " + d.missing + "."
+		}
 	}
 	return nil
 }

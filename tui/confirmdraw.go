@@ -270,10 +270,10 @@ func (d *confirmDialog) foot(m *Model, w int) []draw.Line {
 	switch {
 	case d.hush.on(m):
 		left = draw.One(themes.Warn, "It has just changed.").And(themes.Dim, "  enter "+nothingYet)
-	case reason == "":
-		left = draw.One(themes.Good, "Ready.").And(themes.Dim, "  enter "+d.enters(m))
 	case d.missing != "" && d.fielded():
 		left = draw.One(themes.Needs, d.missing)
+	case reason == "":
+		left = draw.One(themes.Good, "Ready.").And(themes.Dim, "  enter "+d.enters(m))
 	case !d.fielded() || d.input.Value() == d.step.Type:
 		left = draw.One(themes.Warn, "Not yet: "+reason+".")
 	}

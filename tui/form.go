@@ -68,6 +68,18 @@ func newLongField(value string, most int) textinput.Model {
 	return in
 }
 
+// pasteInto puts a pasted text into a field, as a whole or not at all: what is left of it after a cut means something else. It returns why
+// the text was not taken; empty when it was.
+func pasteInto(in *textinput.Model, text string) string {
+	text = strings.TrimRight(text, "\r\n") // a copied line ends in a line break
+	clean, fits := sanitise.Typed(text, utf8.UTFMax*in.CharLimit)
+	if !fits || utf8.RuneCountInString(in.Value())+utf8.RuneCountInString(clean) > in.CharLimit {
+		return "not taken: it would be longer than " + counted(in.CharLimit, "character")
+	}
+	*in, _ = in.Update(tea.PasteMsg{Content: clean})
+	return ""
+}
+
 // aboutNodes names what a form is about.
 func aboutNodes(s *core.Snapshot, names []string) string {
 	labels := make([]string, len(names))
@@ -276,7 +288,10 @@ func (f *form) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (f *form) paste(_ *Model, text string) tea.Cmd {
 	if f.typed() {
-		f.input, _ = f.input.Update(tea.PasteMsg{Content: sanitise.Text(text, f.input.CharLimit)})
+		f.err = nil
+		if refused := pasteInto(&f.input, text); refused != "" {
+			f.err = errors.New(refused)
+		}
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"lockstep/themes"
 	"lockstep/tui/draw"
-	"lockstep/tui/sanitise"
 )
 
 // timeRange is a part of a log by time. An end that is zero is open: what comes is followed.
@@ -188,7 +187,7 @@ func (b *rangeBox) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 }
 
 func (b *rangeBox) paste(_ *Model, text string) tea.Cmd {
-	b.input, _ = b.input.Update(tea.PasteMsg{Content: sanitise.Text(text, b.input.CharLimit)})
+	b.wrong = pasteInto(&b.input, text)
 	return nil
 }
 

@@ -154,17 +154,21 @@ func (f *noteForm) paste(_ *Model, text string) tea.Cmd {
 	if f.at == noteAside || f.keeping {
 		return nil
 	}
-	in := f.field()
-	*in, _ = in.Update(tea.PasteMsg{Content: sanitise.Text(text, in.CharLimit)})
 	f.err = nil
+	if refused := pasteInto(f.field(), text); refused != "" {
+		f.err = errors.New(refused)
+	}
 	return nil
 }
 
 // asked is the note as it is filled in, or what is wrong with it.
 func (f *noteForm) asked(m *Model) (core.Note, error) {
 	n := f.note
-	n.Text, n.Aside = sanitise.Text(strings.TrimSpace(f.text.Value()), core.MostNoteText), false
-	if n.Text == "" {
+	text, fits := sanitise.Typed(strings.TrimSpace(f.text.Value()), core.MostNoteText)
+	switch n.Text, n.Aside = text, false; {
+	case !fits: // characters may have several bytes
+		return n, errors.New("not taken: a note is no longer than " + counted(core.MostNoteText, "byte"))
+	case text == "":
 		return n, errors.New("a note needs a text")
 	}
 	switch text := strings.TrimSpace(f.until.Value()); {

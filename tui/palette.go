@@ -11,7 +11,6 @@ import (
 	"lockstep/core"
 	"lockstep/themes"
 	"lockstep/tui/draw"
-	"lockstep/tui/sanitise"
 )
 
 // ScopePalette is the palette.
@@ -213,8 +212,10 @@ func (p *palette) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	return true, nil
 }
 
-func (p *palette) paste(_ *Model, text string) tea.Cmd {
-	p.input, _ = p.input.Update(tea.PasteMsg{Content: sanitise.Text(text, 200)})
+func (p *palette) paste(m *Model, text string) tea.Cmd {
+	if refused := pasteInto(&p.input, text); refused != "" {
+		return m.say(toneWarn, refused)
+	}
 	p.search()
 	return nil
 }
