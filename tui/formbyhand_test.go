@@ -3,6 +3,9 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
 	"lockstep/core/procedure"
@@ -31,6 +34,39 @@ func TestThePaletteLeadsToAnOverrideWithAText(t *testing.T) {
 	if i.Kind != core.IntentOverrideLock || i.State != core.LockActive || i.Reason != "just kept" ||
 		!strings.Contains(i.Object.Name, "cmp07") {
 		t.Errorf("asked for is %+v", i)
+	}
+}
+
+// The form is that of the lock in the palette's row, also where the locks are those of another node by then: the cursor had just moved,
+// or they follow it while the palette is open.
+func TestThePaletteOverridesTheLockOfItsRow(t *testing.T) {
+	const want = "Override the lock of openstack on cmp-07"
+	for _, follows := range []bool{false, true} {
+		d := drive(world(), 120, 40).keys("3")
+		d.after = func(time.Duration, tea.Msg) tea.Cmd { return nil } // the locks do not follow yet
+		d.keys("down", "down")
+		if d.shown == d.selectedNode() {
+			t.Fatal("the locks follow the cursor at once")
+		}
+		d.keys(":").keys("override openstack cmp-07")
+		if follows {
+			d.send(followMsg{d.follows})
+		}
+		if d.keys("enter"); d.asks(t).title != want {
+			t.Errorf("follows %v: the form is %q", follows, d.asks(t).title)
+		}
+		if d.keys("enter"); !strings.Contains(d.asked(t).Object.Name, "cmp07") {
+			t.Errorf("follows %v: the step is about %s", follows, d.asked(t).Object.Name)
+		}
+	}
+}
+
+// A lock that went while the palette was open is gone, and nothing else is opened for it.
+func TestThePaletteSaysThatALockIsGone(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", ":").keys("override openstack cmp-07")
+	d.fresh(func(s *core.Snapshot) { s.NodeLocks = core.ByName[[]*core.WorkloadLock]{} })
+	if d.keys("enter"); d.top() != nil || d.focus != ScopeNodes || !strings.Contains(stripped(d.shows()), "the lock is gone") {
+		t.Errorf("%T is open:\n%s", d.top(), stripped(d.shows()))
 	}
 }
 

@@ -34,7 +34,7 @@ func newLocksPane() pane {
 	s := &p.scene
 	t := &table.Table[*core.WorkloadLock]{
 		Header: true,
-		ID:     func(l *core.WorkloadLock) string { return string(l.Kind) + "/" + l.Name },
+		ID:     lockID,
 		Name:   func(l *core.WorkloadLock) string { return "the lock of " + lockName(s.snap, l) },
 	}
 	t.Columns = []table.Column[*core.WorkloadLock]{
@@ -178,22 +178,27 @@ func (p *locksPane) refresh() string {
 	}
 	had := p.Cursor()
 	gone := p.Set(rows, p.snap.Revision)
-	if gone != "" && lockStillThere(p.snap, had) {
+	if gone != "" && lockByID(p.snap, had) != nil {
 		return "" // only another node is selected now
 	}
 	return gone
 }
 
-func lockStillThere(s *core.Snapshot, id string) bool {
-	kind, name, _ := strings.Cut(id, "/")
+// lockID tells a lock from all others.
+func lockID(l *core.WorkloadLock) string { return string(l.Kind) + "/" + l.Name }
+
+// lockByID is a lock of any node or of the cluster; nil where there is none of that ID.
+func lockByID(s *core.Snapshot, id string) *core.WorkloadLock {
+	is := func(l *core.WorkloadLock) bool { return lockID(l) == id }
+	if i := slices.IndexFunc(s.ClusterLocks, is); i >= 0 {
+		return s.ClusterLocks[i]
+	}
 	for _, locks := range s.NodeLocks.All() {
-		for _, l := range locks {
-			if l.Name == name && string(l.Kind) == kind {
-				return true
-			}
+		if i := slices.IndexFunc(locks, is); i >= 0 {
+			return locks[i]
 		}
 	}
-	return false
+	return nil
 }
 
 func (p *locksPane) name() string {

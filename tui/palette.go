@@ -131,15 +131,17 @@ func overrides(m *Model) []*entry {
 		return nil
 	}
 	for _, l := range m.pane(ScopeLocks).(*locksPane).All() {
-		id := string(l.Kind) + "/" + l.Name
+		id := lockID(l)
 		out = append(out, &entry{name: newLabel("Override the lock"), object: newLabel(lockName(m.snap, l)), run: func(m *Model) tea.Cmd {
-			locks := m.pane(ScopeLocks)
-			locks.SetFilter("")
-			if !locks.Choose(id) {
+			l := lockByID(m.snap, id)
+			if l == nil {
 				return m.say(toneWarn, "the lock is gone")
 			}
-			cmd := m.setFocus(ScopeLocks)
-			m.ask(newOverrideForm(m.snap, m.pane(ScopeLocks).subject().lock))
+			cmd := m.setFocus(ScopeLocks) // where another node's locks may be shown from now on
+			locks := m.pane(ScopeLocks)
+			locks.SetFilter("")
+			locks.Choose(id)
+			m.ask(newOverrideForm(m.snap, l))
 			return cmd
 		}})
 	}
