@@ -449,7 +449,7 @@ func clustersActions() []Action {
 		{ID: "clusters.clear", Title: "Clear the last message or the filter, one at a time", Short: "clear", Keys: []string{"esc"},
 			run: in(func(m *Model, p *clustersPage) tea.Cmd {
 				done, cmd := m.clearToast()
-				if !done {
+				if !done && p.rows.Filter() != "" { // without one, nothing is to be selected instead of a cluster that is gone
 					p.rows.SetFilter("")
 				}
 				return cmd

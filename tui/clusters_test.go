@@ -130,6 +130,9 @@ func TestEnterOpensTheClusterUnderTheCursor(t *testing.T) {
 	if d.keys("enter"); d.clusters().chosen != nil || !strings.Contains(d.shows(), "mos-fra is no longer there") {
 		t.Errorf("a neighbour is opened: %v\n%s", d.clusters().chosen, stripped(d.shows()))
 	}
+	if d.keys("esc", "esc", "enter"); d.clusters().chosen != nil || !strings.Contains(d.shows(), "mos-fra is no longer there") {
+		t.Errorf("after esc a neighbour is opened: %v\n%s", d.clusters().chosen, stripped(d.shows()))
+	}
 }
 
 // While the first facts come in the cursor is on the most urgent cluster; after a cluster was open it stays on that.
