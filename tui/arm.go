@@ -171,24 +171,31 @@ const (
 	armUntaught  // without what arming is
 	armUntold    // without as whom the journal has the operator
 	armShortest  // one line of each thing that the holder of the lease tells
+	armDense     // without blank lines, and with one line of all that is said
 	armShortened // how many there are
 )
 
 func (d *armDialog) draw(m *Model, w, h int) []string {
 	w = boxWidth(w, 76)
-	var body []draw.Line
-	for left := armWhole; left < armShortened; left++ {
-		const frame = 3 // the title, the line below, and the keys' line of the screen
-		if body = d.body(m, max(w-4, 10), left); len(body)+frame <= h {
-			break
-		}
-	}
+	body := inRoom(h, armShortened, func(out int) []draw.Line { return d.body(m, max(w-4, 10), out) })
 	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), m.whichCluster(), body, w)
 }
 
 // body is what the dialog says, but for what is left out.
 func (d *armDialog) body(m *Model, inner, out int) []draw.Line {
-	body := []draw.Line{{}}
+	var body []draw.Line
+	gap := func() {
+		if out < armDense {
+			body = append(body, draw.Line{})
+		}
+	}
+	lines := func(n int) int {
+		if out >= armDense {
+			return 1
+		}
+		return n
+	}
+	gap()
 	if out < armUntaught {
 		body = append(body, draw.Paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+
 			"without a confirmation of its own, each for one step on one object.", inner)...)
@@ -214,16 +221,19 @@ func (d *armDialog) body(m *Model, inner, out int) []draw.Line {
 		if out >= armShortest {
 			most = 1
 		}
-		body = append(body, atMost(2, themes.Needs, m.look.Glyph.Needs+" "+d.holder+" holds the lease.", inner)...)
+		body = append(body, atMost(lines(2), themes.Needs, m.look.Glyph.Needs+" "+d.holder+" holds the lease.", inner)...)
 		body = append(body, othersWork(m.snap, inner, most)...)
-		body = append(body, draw.Paragraph(themes.Text, "Talk to them first. Taking it switches their writing off; what they have begun "+
-			"goes on.", inner)...)
-		body = append(body, draw.Line{}, append(draw.One(themes.Dim, "Type ").And(themes.Strong, takeOverWord).And(themes.Dim, ": "),
+		if out < armDense || d.err == nil {
+			body = append(body, atMost(lines(4), themes.Text, "Talk to them first. Taking it switches their writing off; what they have begun "+
+				"goes on.", inner)...)
+		}
+		gap()
+		body = append(body, append(draw.One(themes.Dim, "Type ").And(themes.Strong, takeOverWord).And(themes.Dim, ": "),
 			inputLine(d.input.Value(), d.input.Position(), 20, d.focus == onInput)...))
 	}
-	body = append(body, draw.Line{})
+	gap()
 	if d.err != nil {
-		body = append(body, atMost(mostArmTrouble, themes.Bad, d.err.Error(), inner)...)
+		body = append(body, atMost(lines(mostArmTrouble), themes.Bad, d.err.Error(), inner)...)
 	}
 	focus := map[int]int{onCancel: 0, onInput: -1, onConfirm: 1}[d.focus]
 	left := draw.One(themes.Dim, "enter "+d.enters())
@@ -253,7 +263,7 @@ func atMost(most int, tone themes.Token, text string, w int) []draw.Line {
 func othersWork(s *core.Snapshot, w, most int) []draw.Line {
 	d := s.Write.Other
 	if !d.Said {
-		return draw.Paragraph(themes.Dim, "What they are doing is not known: an older Lockstep does not say it.", w)
+		return atMost(2*most, themes.Dim, "What they are doing is not known: an older Lockstep does not say it.", w)
 	}
 	some := func(tone themes.Token, text string) []draw.Line { return atMost(most, tone, text, w) }
 	var out []draw.Line

@@ -123,15 +123,42 @@ func (d *loginDialog) hints() []keyHint {
 	return []keyHint{{"enter", d.enters()}, {"tab", "other button"}, {"esc", "goes back"}}
 }
 
-func (d *loginDialog) draw(m *Model, w, _ int) []string {
+// What the box leaves out where the screen is too low for all of it.
+const (
+	loginWhole    = iota
+	loginUntaught // without why it asks, and what becomes of the login
+	loginDense    // without blank lines, and what it says in a line or two each
+	loginShortest // without what would be read: the title has whose login it is
+	loginShortened
+)
+
+func (d *loginDialog) draw(m *Model, w, h int) []string {
 	w = min(w-2, 84)
-	wide := w - 4
-	body := []draw.Line{{}}
-	say := func(tone themes.Token, text string) {
-		body = append(body, draw.Paragraph(tone, sanitise.Row(text), wide)...)
+	body := inRoom(h, loginShortened, func(out int) []draw.Line { return d.body(w-4, out) })
+	return m.look.Box(draw.One(themes.Warn, "Read the login of "+sanitise.Row(d.id.String())+"?"), nil, body, w)
+}
+
+// mostLoginTrouble is how many lines say why a login was not read, and as many what to do.
+const mostLoginTrouble = 6
+
+// body is what the box says, but for what is left out.
+func (d *loginDialog) body(wide, out int) []draw.Line {
+	var body []draw.Line
+	gap := func() {
+		if out < loginDense {
+			body = append(body, draw.Line{})
+		}
 	}
+	most := mostLoginTrouble // lines of each thing
+	switch out {
+	case loginDense:
+		most = 2
+	case loginShortest:
+		most = 1
+	}
+	say := func(tone themes.Token, text string) { body = append(body, atMost(most, tone, text, wide)...) }
 	fact := func(label, text string) {
-		for i, l := range draw.Paragraph(themes.Text, sanitise.Row(text), max(wide-12, 8)) {
+		for i, l := range atMost(most, themes.Text, text, max(wide-12, 8)) {
 			lead := draw.Blank(12)
 			if i == 0 {
 				lead = draw.Text(themes.Dim, (label + "            ")[:12])
@@ -139,17 +166,24 @@ func (d *loginDialog) draw(m *Model, w, _ int) []string {
 			body = append(body, append(draw.Line{lead}, l...))
 		}
 	}
-	say(themes.Text, "No context is configured for this cluster. The management cluster has a login to it, and Lockstep can read it:")
-	body = append(body, draw.Line{})
-	fact("Secret", d.login.Secret+" in namespace "+d.login.Namespace)
-	fact("read as", d.login.As)
-	fact("OpenStack", d.login.OpenStack)
-	body = append(body, draw.Line{})
+	gap()
+	if out < loginUntaught {
+		say(themes.Text, "No context is configured for this cluster. The management cluster has a login to it, and Lockstep can read it:")
+		gap()
+	}
+	if out < loginShortest {
+		fact("Secret", d.login.Secret+" in namespace "+d.login.Namespace)
+		fact("read as", d.login.As)
+		fact("OpenStack", d.login.OpenStack)
+		gap()
+	}
 	say(themes.Warn, "It is an administrator's login: with it nothing is forbidden there but by Lockstep itself.")
-	say(themes.Dim, "It stays in memory until you leave the cluster, and is written nowhere. Commands that you run by hand need a login of "+
-		"your own.")
+	if out < loginUntaught {
+		say(themes.Dim, "It stays in memory until you leave the cluster, and is written nowhere. Commands that you run by hand need a login of "+
+			"your own.")
+	}
 	if d.err != nil {
-		body = append(body, draw.Line{})
+		gap()
 		for _, l := range loginTrouble(d.err) {
 			say(themes.Needs, l)
 		}
@@ -162,8 +196,8 @@ func (d *loginDialog) draw(m *Model, w, _ int) []string {
 	if d.read {
 		focus = 1
 	}
-	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, does), draw.Buttons([]string{"Back", "Read and open"}, focus), wide))
-	return m.look.Box(draw.One(themes.Warn, "Read the login of "+sanitise.Row(d.id.String())+"?"), nil, body, w)
+	gap()
+	return append(body, draw.Apart(draw.One(themes.Dim, does), draw.Buttons([]string{"Back", "Read and open"}, focus), wide))
 }
 
 // loginTrouble is why a login could not be read, and what to do.

@@ -36,7 +36,7 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 			title = whole
 		}
 	}
-	foot := d.foot(m, inner)
+	foot := d.foot(m, inner, h)
 	room := max(h-2-len(foot), 1)
 	body := d.body(m, inner, true)
 	if len(body) > room {
@@ -234,10 +234,11 @@ func guardLines(m *Model, g core.Guard, w int) []draw.Line {
 }
 
 // foot is what blocks Confirm, the field for the name, and the buttons.
-func (d *confirmDialog) foot(m *Model, w int) []draw.Line {
+func (d *confirmDialog) foot(m *Model, w, h int) []draw.Line {
 	var out []draw.Line
 	if d.refusal != "" {
-		out = append(out, draw.Paragraph(themes.Bad, "Refused: "+d.refusal, w)...)
+		const others = 7 // lines: the box's own two, one to read, the field's two, what is missing, and the buttons
+		out = append(out, atMost(max(h-others, 1), themes.Bad, "Refused: "+d.refusal, w)...)
 	}
 	confirm := "Confirm"
 	switch {

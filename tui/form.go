@@ -353,16 +353,16 @@ func (f *form) mind(s *core.Snapshot) string {
 	return "does not hold: " + g.Text + wording.InBrackets(g.Answer)
 }
 
-// mostChoices is how many choices are shown at once.
+// mostChoices is how many choices are shown at once, at most.
 const mostChoices = 8
 
 // shownChoices are the bounds of the choices that are shown: those around the chosen one, if there are many.
-func (f *form) shownChoices() (from, to int) {
-	if len(f.choices) <= mostChoices {
+func (f *form) shownChoices(most int) (from, to int) {
+	if len(f.choices) <= most {
 		return 0, len(f.choices)
 	}
-	from = min(max(f.at-mostChoices/2, 0), len(f.choices)-mostChoices)
-	return from, from + mostChoices
+	from = min(max(f.at-most/2, 0), len(f.choices)-most)
+	return from, from + most
 }
 
 // cancel leaves the form.
@@ -372,16 +372,70 @@ func (f *form) cancel(m *Model) tea.Cmd {
 	return nil
 }
 
-func (f *form) draw(m *Model, w, _ int) []string {
+// What a form leaves out where the screen is too low for all of it.
+const (
+	formWhole    = iota
+	formUntaught // without what it is about
+	formDense    // without blank lines, and what is wrong in two lines
+	formFewer    // only as many choices as have room
+	formShortened
+)
+
+func (f *form) draw(m *Model, w, h int) []string {
 	w = boxWidth(w, 78)
-	inner := max(w-4, 10)
-	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, f.about, inner)...)
-	body = append(body, draw.Line{})
+	body := inRoom(h, formShortened, func(out int) []draw.Line { return f.body(m, max(w-4, 10), h-boxFrame, out) })
+	return m.look.Box(draw.One(themes.Strong, f.title), m.whichCluster(), body, w)
+}
+
+// body is what the form says, but for what is left out.
+func (f *form) body(m *Model, inner, room, out int) []draw.Line {
+	var above, below []draw.Line // the choices
+	if out < formDense {
+		above = append(above, draw.Line{})
+	}
+	if out < formUntaught {
+		above = append(append(above, draw.Paragraph(themes.Text, f.about, inner)...), draw.Line{})
+	}
+	if f.typed() {
+		if len(f.choices) > 0 && out < formDense {
+			below = append(below, draw.Line{})
+		}
+		label := draw.One(themes.Dim, f.label+": ")
+		below = append(below, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.Width(), true)...))
+		if f.recalled != "" && f.input.Value() == f.recalled {
+			below = append(below, draw.One(themes.Dim, "as you left it; ctrl+u empties it"))
+		}
+	}
+	if out < formDense {
+		below = append(below, draw.Line{})
+	}
+	most := room
+	if out >= formDense {
+		most = 2
+	}
+	if f.err != nil {
+		below = append(below, atMost(most, themes.Bad, f.err.Error(), inner)...)
+	} else if mind := f.mind(m.snap); mind != "" {
+		below = append(below, atMost(most, themes.Warn, mind, inner)...)
+	}
+	if out < formDense {
+		below = append(below, draw.One(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
+	}
+	shown := mostChoices
+	if out >= formFewer {
+		shown = min(max(room-len(above)-len(below)-1, 1), mostChoices) // a line says how many there are
+	}
+	return append(append(above, f.choiceLines(m, shown)...), below...)
+}
+
+// choiceLines are the choices around the chosen one.
+func (f *form) choiceLines(m *Model, most int) []draw.Line {
+	var out []draw.Line
 	wide := 8
 	for _, c := range f.choices {
 		wide = min(max(wide, draw.Width(sanitise.Text(c.name, 64))), 24)
 	}
-	from, to := f.shownChoices()
+	from, to := f.shownChoices(most)
 	for i, c := range f.choices[from:to] {
 		name := draw.One(themes.Text, sanitise.Text(c.name, 64)).Fit(wide, false).Text()
 		l := draw.Line{draw.Blank(2), draw.Text(themes.Text, name+"  "), draw.Text(themes.Dim, c.text)}
@@ -389,29 +443,12 @@ func (f *form) draw(m *Model, w, _ int) []string {
 			l = draw.Line{draw.Text(themes.Match, m.look.Glyph.Cursor+" "), draw.Text(themes.ButtonFocus, name), draw.Blank(2),
 				draw.Text(themes.Text, c.text)}
 		}
-		body = append(body, l)
+		out = append(out, l)
 	}
 	if n := len(f.choices); to-from < n {
-		body = append(body, draw.One(themes.Dim, fmt.Sprintf("  %d to %d of %d", from+1, to, n)))
+		out = append(out, draw.One(themes.Dim, fmt.Sprintf("  %d to %d of %d", from+1, to, n)))
 	}
-	if f.typed() {
-		if len(f.choices) > 0 {
-			body = append(body, draw.Line{})
-		}
-		label := draw.One(themes.Dim, f.label+": ")
-		body = append(body, append(label, inputLine(f.input.Value(), f.input.Position(), inner-label.Width(), true)...))
-		if f.recalled != "" && f.input.Value() == f.recalled {
-			body = append(body, draw.One(themes.Dim, "as you left it; ctrl+u empties it"))
-		}
-	}
-	body = append(body, draw.Line{})
-	if f.err != nil {
-		body = append(body, draw.Paragraph(themes.Bad, f.err.Error(), inner)...)
-	} else if mind := f.mind(m.snap); mind != "" {
-		body = append(body, draw.Paragraph(themes.Warn, mind, inner)...)
-	}
-	body = append(body, draw.One(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
-	return m.look.Box(draw.One(themes.Strong, f.title), m.whichCluster(), body, w)
+	return out
 }
 
 // formActions work in forms.

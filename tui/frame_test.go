@@ -30,9 +30,24 @@ func checkFrame(t *testing.T, frame string, w, h int) {
 	}
 }
 
+// checkBox checks that the box in front, if there is one, is on the screen down to its last line but one, which has the buttons.
+func checkBox(t *testing.T, d *driver) {
+	t.Helper()
+	box := d.top()
+	if box == nil || box.page() || d.small() {
+		return
+	}
+	lines := box.draw(d.Model, d.width, d.height)
+	last := strings.TrimRight(ansi.Strip(lines[len(lines)-2]), " ")
+	if frame := stripped(d.shows()); len(lines) > d.height || !strings.Contains(frame, last) {
+		t.Errorf("%dx%d: a box of %d lines, without %q:\n%s", d.width, d.height, len(lines), last, frame)
+	}
+}
+
 var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"enter"}, {"i"}, {"4", "i"}, {"?"}, {"p"}, {":"},
 	{"T", "left", "+"}, {"a"}, {"e"}, {"n"}, {"w"}, {"/", "cmp"}, {"enter", "enter"}, {"4", "m"}, {"m"}, {"1", "enter"},
-	{"1", "enter", "enter"}, {"1", "enter", "i"}}
+	{"1", "enter", "enter"}, {"1", "enter", "i"}, {"1", "#"}, {"3", "n"}, {"3", ":", "out of scheduling", "enter"},
+	{":", "override", "enter"}}
 
 func TestEverySizeHoldsTheFrame(t *testing.T) {
 	lane.Single(t)
@@ -41,6 +56,85 @@ func TestEverySizeHoldsTheFrame(t *testing.T) {
 		for _, keys := range everyScreen {
 			d := drive(world(), size.w, size.h).keys(keys...)
 			checkFrame(t, d.shows(), size.w, size.h)
+			checkBox(t, d)
+		}
+	}
+}
+
+// However low the screen and however long what a box says, its fields and buttons are on it.
+func TestEveryBoxHasItsButtons(t *testing.T) {
+	long := strings.Repeat("the server says why it does not, at some length; ", 30)
+	refused := &core.APIError{Kind: core.ErrForbidden, Message: long, Remedy: long}
+	silence := func(d *driver) *driver { return d.keys(":").keys("silence alerts").keys("enter") }
+	boxes := map[string]func(w, h int) *driver{
+		"note": func(w, h int) *driver {
+			d := drive(world(), w, h)
+			d.fake.noteErr = refused
+			return d.keys("1", "#", "x", "enter")
+		},
+		"note on what is over": func(w, h int) *driver {
+			d := drive(world(), w, h).keys("1", "#", "x", "tab", "+45m", "tab", "space")
+			d.fresh(func(s *core.Snapshot) { s.NodeRequests, s.NodeLocks = nil, core.ByName[[]*core.WorkloadLock]{} })
+			return d.keys("enter")
+		},
+		"override": func(w, h int) *driver {
+			return drive(world(), w, h).keys("3", ":").keys("override openstack cmp-07").keys("enter")
+		},
+		"silence": func(w, h int) *driver { return silence(drive(alertedWorld(), w, h)) },
+		"silence, wrong": func(w, h int) *driver {
+			return silence(drive(alertedWorld(), w, h)).keys("down", "down", " {", "enter")
+		},
+		"alerts that pause": func(w, h int) *driver {
+			return drive(managedWorld(), w, h).keys("2", ":").keys("alerts that pause").keys("enter")
+		},
+		"update group": func(w, h int) *driver {
+			return drive(managedWorld(), w, h).keys("3", ":").keys("update group").keys("enter")
+		},
+		"login": func(w, h int) *driver {
+			return driveLogins(w, h, &loginDesk{}).keys("down", "enter", "tab")
+		},
+		"login, refused": func(w, h int) *driver {
+			return driveLogins(w, h, &loginDesk{err: refused}).keys("down", "enter", "tab", "enter")
+		},
+		"confirmation, refused": func(w, h int) *driver {
+			step := theStep()
+			step.Type, step.Risk = "openstack-kaas-node-9df0d016-06dc-4088-a491-2bfc0dade0eb", core.RiskHigh
+			d, _, box := opened(step, func(d *driver) { d.send(windowSize(w, h)) })
+			box.refused(d.Model, refused)
+			return d
+		},
+		"lease": func(w, h int) *driver { return drive(withWrite(core.WriteMode{Lease: "bob@jump02"}), w, h).keys("w") },
+		"lease, refused": func(w, h int) *driver {
+			d := drive(withWrite(core.WriteMode{Lease: "bob@jump02", Other: core.Doing{Said: true, As: long, Now: long, Last: long + "1"}}), w, h)
+			d.fake.armErr = refused
+			return d.keys("w", "tab", takeOverWord, "tab", "enter")
+		},
+		"lost lease": func(w, h int) *driver {
+			d := drive(world(), w, h)
+			d.fresh(func(s *core.Snapshot) { s.Write = core.WriteMode{Lost: long} })
+			return d
+		},
+		"leave":   func(w, h int) *driver { d := drive(world(), w, h); d.send(ctrlC); return d },
+		"suspend": func(w, h int) *driver { d, _ := stoppable(world(), w, h); return d.keys("ctrl+z") },
+		"time of a recording": func(w, h int) *driver {
+			f := newReplay()
+			f.refuse = refused
+			d := drive(world(), w, h, withReplay(f))
+			d.run(d.awaitReplay())
+			return d.keys("@", "9", "enter")
+		},
+		"times of a log": func(w, h int) *driver {
+			return drive(world(), w, h, withLooker(&fakeLooker{parts: rockoonParts()})).keys("5", "P", "T", "x", "enter")
+		},
+	}
+	for _, size := range []struct{ w, h int }{{36, 9}, {40, 12}, {60, 15}, {80, 24}, {200, 12}} {
+		for name, open := range boxes {
+			d := open(size.w, size.h)
+			if top := d.top(); top == nil || top.page() {
+				t.Errorf("%dx%d: %s: %T is open", size.w, size.h, name, top)
+			}
+			checkFrame(t, d.shows(), size.w, size.h)
+			checkBox(t, d)
 		}
 	}
 }
@@ -70,6 +164,7 @@ func TestAnEmptyClusterSaysSoInWords(t *testing.T) {
 		for _, keys := range everyScreen {
 			d.keys(keys...)
 			checkFrame(t, d.shows(), size.w, size.h)
+			checkBox(t, d)
 			d.keys("esc", "esc", "esc")
 		}
 	}

@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"lockstep/tui/draw"
 )
 
 // layerKind is a row of the table of pages and boxes.
@@ -78,4 +80,17 @@ func boxWidth(w, most int) int {
 		return w
 	}
 	return most
+}
+
+// boxFrame is how many lines of the screen a box's body does not have: the title, the line below it, and the keys' line.
+const boxFrame = 3
+
+// inRoom is the fullest body of a box that the screen has room for, or the last one. Each leaves out more than the one before: fields and
+// buttons, which stand at the end, come first.
+func inRoom(h, bodies int, body func(out int) []draw.Line) []draw.Line {
+	for out := 0; ; out++ {
+		if lines := body(out); out == bodies-1 || len(lines)+boxFrame <= h {
+			return lines
+		}
+	}
 }

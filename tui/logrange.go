@@ -215,20 +215,25 @@ func (b *rangeBox) take(m *Model) tea.Cmd {
 	return b.log.ask(m)
 }
 
-func (b *rangeBox) draw(m *Model, w, _ int) []string {
+func (b *rangeBox) draw(m *Model, w, h int) []string {
 	w = boxWidth(w, 78)
 	inner := max(w-4, 10)
-	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, "Times of your zone ("+b.now(m).Local().Format("MST")+"): 02:00 to 03:00, "+
-		"yesterday 23:30 to 01:00, Mar 13 02:00 to 03:00, or 02:00 for what came since then. Empty: no range.", inner)...)
-	label := draw.One(themes.Dim, "from ")
-	body = append(body, draw.Line{}, append(label, inputLine(b.input.Value(), b.input.Position(), inner-label.Width(), true)...), draw.Line{})
-	switch r, err := parseRange(b.input.Value(), b.now(m)); {
-	case b.wrong != "":
-		body = append(body, draw.Paragraph(themes.Bad, b.wrong, inner)...)
-	case err == nil:
-		body = append(body, draw.Paragraph(themes.Dim, "That is "+r.String()+".", inner)...)
-	default:
-		body = append(body, draw.Line{})
-	}
+	body := inRoom(h, 2, func(out int) []draw.Line {
+		body, most := []draw.Line{{}}, 2 // lines that say what is wrong, or what it is
+		if out == 0 {
+			body = append(append(body, draw.Paragraph(themes.Text, "Times of your zone ("+b.now(m).Local().Format("MST")+"): 02:00 to 03:00, "+
+				"yesterday 23:30 to 01:00, Mar 13 02:00 to 03:00, or 02:00 for what came since then. Empty: no range.", inner)...), draw.Line{})
+			most = h
+		}
+		label := draw.One(themes.Dim, "from ")
+		body = append(body, append(label, inputLine(b.input.Value(), b.input.Position(), inner-label.Width(), true)...), draw.Line{})
+		switch r, err := parseRange(b.input.Value(), b.now(m)); {
+		case b.wrong != "":
+			return append(body, atMost(most, themes.Bad, b.wrong, inner)...)
+		case err == nil:
+			return append(body, atMost(most, themes.Dim, "That is "+r.String()+".", inner)...)
+		}
+		return append(body, draw.Line{})
+	})
 	return m.look.Box(draw.One(themes.Strong, "Which times of the log"), m.whichCluster(), body, w)
 }

@@ -257,12 +257,35 @@ func (f *noteForm) hints() []keyHint {
 	return []keyHint{{"enter", "keep it"}, {"tab", "next field"}, {"ctrl+u", "empty it"}, {"esc", "cancel"}}
 }
 
-func (f *noteForm) draw(m *Model, w, _ int) []string {
+// What the form leaves out where the screen is too low for all of it.
+const (
+	noteWhole    = iota
+	noteUntaught // without what becomes of a note, and what a time can be
+	noteDense    // without blank lines, and each of the others in a line or two
+	noteShortened
+)
+
+func (f *noteForm) draw(m *Model, w, h int) []string {
 	w = boxWidth(w, 78)
-	inner := max(w-4, 10)
-	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, "It goes into the journal, where whoever comes next finds it. Nothing is "+
-		"written to the cluster.", inner)...)
-	body = append(body, draw.Line{})
+	body := inRoom(h, noteShortened, func(out int) []draw.Line { return f.body(m, max(w-4, 10), out) })
+	return m.look.Box(draw.One(themes.Strong, f.title), m.whichCluster(), body, w)
+}
+
+// body is what the form says, but for what is left out.
+func (f *noteForm) body(m *Model, inner, out int) []draw.Line {
+	var body []draw.Line
+	gap := func() {
+		if out < noteDense {
+			body = append(body, draw.Line{})
+		}
+	}
+	say := func(tone themes.Token, text string, n, most int) {
+		if out < noteDense {
+			body = append(body, draw.Inset(n, draw.Paragraph(tone, text, inner-n))...)
+		} else {
+			body = append(body, draw.Inset(n, atMost(most, tone, text, inner-n))...)
+		}
+	}
 	row := func(at noteField, label string, value draw.Line) {
 		lead := draw.Blank(2)
 		if f.at == at {
@@ -270,33 +293,39 @@ func (f *noteForm) draw(m *Model, w, _ int) []string {
 		}
 		body = append(body, append(draw.Line{lead}, append(draw.One(themes.Dim, label).Fit(8, false), value...)...))
 	}
+	gap()
+	if out < noteUntaught {
+		say(themes.Text, "It goes into the journal, where whoever comes next finds it. Nothing is written to the cluster.", 0, 0)
+		gap()
+	}
 	row(noteText, "text", inputLine(f.text.Value(), f.text.Position(), inner-10, f.at == noteText))
 	row(noteUntil, "until", inputLine(f.until.Value(), f.until.Position(), min(inner-10, mostTyped), f.at == noteUntil))
-	body = append(body, draw.Inset(10, draw.Paragraph(themes.Dim, "when to be reminded: 03:00, +45m; empty: never", inner-10))...)
-	if a, ok := f.entry(m); ok {
-		if why := attention.WhyNotAside(a); why != "" {
-			if a.Rule != core.RulePromise {
-				body = append(body, draw.Inset(2, draw.Paragraph(themes.Warn, "It cannot be set aside: "+why+".", inner-2))...)
-			}
-		} else {
-			text := "no, it needs us"
-			if f.aside {
-				text = "yes, it waits for somebody else until then"
-			}
-			row(noteAside, "aside", draw.One(themes.Text, text))
+	if out < noteUntaught {
+		say(themes.Dim, "when to be reminded: 03:00, +45m; empty: never", 10, 0)
+	}
+	a, there := f.entry(m)
+	switch why := attention.WhyNotAside(a); {
+	case !there:
+	case why == "":
+		text := "no, it needs us"
+		if f.aside {
+			text = "yes, it waits for somebody else until then"
 		}
+		row(noteAside, "aside", draw.One(themes.Text, text))
+	case a.Rule != core.RulePromise:
+		say(themes.Warn, "It cannot be set aside: "+why+".", 2, 1)
 	}
-	if _, there := f.entry(m); f.note.On.Entry != "" && !there {
-		body = append(body, draw.Inset(2, draw.Paragraph(themes.Warn, "What it is about needs nobody any more.", inner-2))...)
+	if f.note.On.Entry != "" && !there {
+		say(themes.Warn, "What it is about needs nobody any more.", 2, 1)
 	}
-	body = append(body, draw.Line{})
+	gap()
 	switch {
 	case f.err != nil:
-		body = append(body, draw.Paragraph(themes.Bad, f.err.Error(), inner)...)
+		say(themes.Bad, f.err.Error(), 0, 2)
 	case f.keeping:
 		body = append(body, draw.One(themes.Moves, "It is being written"+m.look.Glyph.Ellipsis))
 	default:
 		body = append(body, draw.One(themes.Dim, "enter keeps the note. esc cancels."))
 	}
-	return m.look.Box(draw.One(themes.Strong, f.title), m.whichCluster(), body, w)
+	return body
 }

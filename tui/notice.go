@@ -36,9 +36,9 @@ func (n *notice) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (*notice) hints() []keyHint { return []keyHint{{"enter", "close"}} }
 
-func (n *notice) draw(m *Model, w, _ int) []string {
+func (n *notice) draw(m *Model, w, h int) []string {
 	w = min(w-2, 72)
-	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, n.text, w-4)...)
+	body := append([]draw.Line{{}}, atMost(max(h-boxFrame-3, 1), themes.Text, n.text, w-4)...)
 	focus := 0
 	if n.hush.on(m) {
 		focus = -1

@@ -59,13 +59,13 @@ func (q *quitDialog) hints() []keyHint {
 	return []keyHint{{"enter", q.enters()}, {"tab", "other button"}, {"esc", "stays"}}
 }
 
-func (q *quitDialog) draw(m *Model, w, _ int) []string {
+func (q *quitDialog) draw(m *Model, w, h int) []string {
 	w = min(w-2, 72)
 	text := q.says(m)
 	if !q.over {
 		text += " What the servers have begun goes on; nothing more is begun, and nobody watches it."
 	}
-	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, text, w-4)...)
+	body := append([]draw.Line{{}}, atMost(max(h-boxFrame-3, 1), themes.Text, text, w-4)...)
 	focus := 0
 	if q.leave {
 		focus = 1

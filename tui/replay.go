@@ -231,24 +231,23 @@ func (b *momentBox) hints() []keyHint {
 	return []keyHint{{"enter", "goes there and pauses"}, {"esc", "stays"}}
 }
 
-func (b *momentBox) draw(m *Model, w, _ int) []string {
+func (b *momentBox) draw(m *Model, w, h int) []string {
 	w = boxWidth(w, 66)
 	inner := max(w-4, 10)
 	s := m.replayed
-	body := []draw.Line{{}}
-	body = append(body, draw.Paragraph(themes.Text, "The recording goes from "+s.From.Local().Format("Jan 2 15:04:05")+" to "+
-		s.To.Local().Format("Jan 2 15:04:05")+". A time is 02:15, 02:15:30, 2026-03-14 02:15, or +10m and -1h from what is shown.",
-		inner)...)
-	body = append(body, draw.Line{}, append(draw.One(themes.Dim, "Time: "), inputLine(b.input.Value(), b.input.Position(), 24, true)...))
-	wrong := draw.Line{}
-	if b.wrong != "" {
-		wrong = draw.One(themes.Needs, b.wrong)
-	}
-	body = append(body, draw.Line{})
-	if wrong.Width() > inner {
-		body = append(body, draw.Paragraph(themes.Needs, b.wrong, inner)...)
-	} else {
-		body = append(body, wrong)
-	}
+	body := inRoom(h, 2, func(out int) []draw.Line {
+		body, most := []draw.Line{{}}, 2 // lines that say what is wrong
+		if out == 0 {
+			body = append(append(body, draw.Paragraph(themes.Text, "The recording goes from "+s.From.Local().Format("Jan 2 15:04:05")+" to "+
+				s.To.Local().Format("Jan 2 15:04:05")+". A time is 02:15, 02:15:30, 2026-03-14 02:15, or +10m and -1h from what is shown.",
+				inner)...), draw.Line{})
+			most = h
+		}
+		body = append(body, append(draw.One(themes.Dim, "Time: "), inputLine(b.input.Value(), b.input.Position(), 24, true)...), draw.Line{})
+		if b.wrong == "" {
+			return append(body, draw.Line{})
+		}
+		return append(body, atMost(most, themes.Needs, b.wrong, inner)...)
+	})
 	return m.look.Box(draw.One(themes.Strong, "Go to a time"), nil, body, w)
 }

@@ -108,7 +108,7 @@ func (d *suspendDialog) hints() []keyHint {
 	return []keyHint{{"enter", d.enters()}, {"tab", "other button"}, {"esc", "stays"}}
 }
 
-func (d *suspendDialog) draw(m *Model, w, _ int) []string {
+func (d *suspendDialog) draw(m *Model, w, h int) []string {
 	w = min(w-2, 76)
 	text := d.says(m)
 	if !d.over {
@@ -121,7 +121,7 @@ func (d *suspendDialog) draw(m *Model, w, _ int) []string {
 	if d.batch && !d.over {
 		text += " The rest of the batch waits until you switch writing on (w) and let it go on (h)."
 	}
-	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, text, w-4)...)
+	body := append([]draw.Line{{}}, atMost(max(h-boxFrame-3, 1), themes.Text, text, w-4)...)
 	focus := 0
 	if d.stop {
 		focus = 1
