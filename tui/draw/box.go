@@ -112,7 +112,11 @@ func Lay(box, screen []string, w int) []string {
 		if n := x - ansi.StringWidth(left); n > 0 {
 			left += strings.Repeat(" ", n)
 		}
-		out[y+i] = left + "\x1b[m" + b + ansi.TruncateLeft(under, x+wide, "")
+		right := ansi.TruncateLeft(under, x+wide, "")
+		if ansi.StringWidth(right) > max(ansi.StringWidth(under)-x-wide, 0) { // a wide character lies half under the box
+			right = " " + ansi.TruncateLeft(under, x+wide+1, "")
+		}
+		out[y+i] = left + "\x1b[m" + b + right
 	}
 	return out
 }
