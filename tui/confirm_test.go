@@ -154,6 +154,34 @@ func TestALongNameCanBeSeenWhileItIsTyped(t *testing.T) {
 	}
 }
 
+// The cursor and what was typed last are seen in a field however wide its characters are, and the field takes no more room than it has.
+func TestTheEndOfAFieldIsSeen(t *testing.T) {
+	for _, letters := range []string{"abcdefghijklmnopqrst", "日本語日本語日本語日本語日本語日本語日", "aé日本b日cd語éabcdef日本"} {
+		r := []rune(letters)
+		for w := 8; w < 45; w++ {
+			for at := range len(r) + 1 {
+				line := inputLine(letters, at, w, true)
+				if got := line.Width(); got > w {
+					t.Errorf("%q at %d takes %d of %d columns", letters, at, got, w)
+				}
+				last := string(r[max(at-2, 0):at]) + " "
+				if at < len(r) {
+					last = string(r[max(at-2, 0) : at+1])
+				}
+				if !strings.Contains(line.Text(), last) {
+					t.Errorf("%q at %d in %d columns shows %q, without %q", letters, at, w, line.Text(), last)
+				}
+			}
+		}
+	}
+	if got := inputLine("abcdefghijkl", 12, 10, true).Text(); got != "…fghijkl " {
+		t.Errorf("a long one is %q", got)
+	}
+	if got := inputLine("abcdefghijkl", 4, 10, true).Text(); got != "abcdefghi…" {
+		t.Errorf("in the middle it is %q", got)
+	}
+}
+
 // On a screen too small for everything, what will happen stands above the guards that already hold. The operator can scroll to
 // those, and Ready sums them up.
 func TestWhatComesOfItIsSeenFirst(t *testing.T) {

@@ -293,7 +293,8 @@ func (d *confirmDialog) field(w int) draw.Line {
 	return inputLine(d.input.Value(), d.input.Position(), w, d.focus == onInput)
 }
 
-// inputLine draws a text field whose cursor is at the at-th character.
+// inputLine draws a text field whose cursor is at the at-th character. Of a long text what is before the cursor is seen: that is being
+// typed.
 func inputLine(value string, at, w int, focused bool) draw.Line {
 	w = max(w, 8)
 	r := []rune(value)
@@ -301,12 +302,12 @@ func inputLine(value string, at, w int, focused bool) draw.Line {
 	if !focused {
 		return draw.One(themes.Input, value).Cut(w)
 	}
-	from := max(at-w+2, 0)
-	under, after := " ", ""
+	cursor, after := draw.Text(themes.ButtonFocus, " "), ""
 	if at < len(r) {
-		under, after = string(r[at]), string(r[at+1:])
+		cursor, after = draw.Text(themes.ButtonFocus, string(r[at])), string(r[at+1:])
 	}
-	return draw.Line{draw.Text(themes.Input, string(r[from:at])), draw.Text(themes.ButtonFocus, under), draw.Text(themes.Input, after)}.Cut(w)
+	room := w - draw.Line{cursor}.Width() - 1 // of what comes after it there is a column at least
+	return draw.Line{draw.Tail(themes.Input, string(r[:at]), room), cursor, draw.Text(themes.Input, after)}.Cut(w)
 }
 
 func counted(n int, word string) string {
