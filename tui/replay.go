@@ -133,7 +133,7 @@ func (msg replayMsg) arrive(m *Model) tea.Cmd {
 	m.replayed = msg.state
 	m.dirty = before != msg.state || msg.err != nil || msg.box != nil
 	if msg.box != nil {
-		if msg.box.wrong = ""; msg.err != nil {
+		if msg.box.wrong, msg.box.going = "", false; msg.err != nil {
 			msg.box.wrong = sanitise.Text(msg.err.Error(), 200)
 			return nil
 		}
@@ -186,6 +186,7 @@ func (m *Model) replayLine(w int) draw.Line {
 type momentBox struct {
 	input textinput.Model
 	wrong string
+	going bool // it is on its way there
 }
 
 func (*momentBox) scope() Scope           { return ScopeForm }
@@ -198,10 +199,14 @@ func (b *momentBox) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		m.close(b)
 	case "enter":
 		text, r := b.input.Value(), m.opts.Replay
-		if text == "" {
+		switch {
+		case b.going: // a second enter would go as far once more
+			return true, nil
+		case text == "":
 			b.wrong = "type a time first"
 			return true, nil
 		}
+		b.going = true
 		return true, func() tea.Msg {
 			err := r.Go(text)
 			return replayMsg{state: r.State(), err: err, box: b}
@@ -228,6 +233,9 @@ func (b *momentBox) paste(_ *Model, text string) tea.Cmd {
 }
 
 func (b *momentBox) hints() []keyHint {
+	if b.going {
+		return []keyHint{{"enter", "waits"}, {"esc", "close"}}
+	}
 	return []keyHint{{"enter", "goes there and pauses"}, {"esc", "stays"}}
 }
 

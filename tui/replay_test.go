@@ -87,6 +87,23 @@ func TestTheKeysOfARecording(t *testing.T) {
 	}
 }
 
+// Enter twice on "+10m" goes ten minutes, not twenty; a time that was refused can be asked for again.
+func TestAMomentIsGoneToOnce(t *testing.T) {
+	f := newReplay()
+	d := drive(world(), 120, 40, withReplay(f)).keys("@", "+10m")
+	_, first := d.Update(namedKeys["enter"])
+	if _, second := d.Update(namedKeys["enter"]); second != nil {
+		d.run(second)
+	}
+	if d.run(first); !slices.Equal(f.asked, []string{"go +10m"}) || d.top() != nil {
+		t.Errorf("asked %q, and %T is open", f.asked, d.top())
+	}
+	f.refuse = errors.New("it ends before")
+	if d.later(hushFor).keys("@", "+9h", "enter", "enter"); len(f.asked) != 3 || d.top() == nil {
+		t.Errorf("asked %q, and %T is open", f.asked, d.top())
+	}
+}
+
 // Without a recording none of its keys does anything, and nodes are marked as ever.
 func TestWithoutARecordingItsKeysAreFree(t *testing.T) {
 	d := drive(world(), 120, 40).keys(".", ",", "}", "{", "@", "^", "$")
