@@ -408,12 +408,13 @@ func (t *Table[T]) ReverseSort() string {
 	return t.sortBy
 }
 
-// RowAt puts the cursor on the y-th line of the table as it was drawn; false when there is no row.
+// RowAt puts the cursor on the y-th line of the table as it was drawn; false when there is no row: what is below the table is not one of
+// the rows that are out of sight.
 func (t *Table[T]) RowAt(y int) bool {
 	if t.Header {
 		y--
 	}
-	if y < 0 || t.offset+y >= len(t.rows) {
+	if y < 0 || y >= t.height || t.offset+y >= len(t.rows) {
 		return false
 	}
 	t.GoTo(t.offset + y)

@@ -224,3 +224,24 @@ func TestNamesGiveTheirRoomBack(t *testing.T) {
 		}
 	}
 }
+
+// A line below the table is no row, although there are more rows than are seen.
+func TestAClickBelowTheTableSelectsNothing(t *testing.T) {
+	tab := thingsTable()
+	var things []thing
+	for i := range 20 {
+		things = append(things, thing{fmt.Sprintf("t%02d", i), i})
+	}
+	tab.Set(things, 1)
+	for _, offset := range []int{0, 19} {
+		tab.GoTo(offset)
+		lines := tab.Draw(plainLook(), 30, 6, true, false)
+		top, _ := tab.More()
+		for y := range 10 {
+			tab.GoTo(offset)
+			if is, want := tab.RowAt(y), y > 0 && y < len(lines); is != want || is && tab.Index() != top+y-1 || !is && tab.Index() != offset {
+				t.Errorf("from row %d, line %d: %v, the cursor is on %d", offset, y, is, tab.Index())
+			}
+		}
+	}
+}
