@@ -91,11 +91,16 @@ func needSnapshot(m *Model) string {
 func needRow(m *Model) string { return m.focused().needRow() }
 
 func (m *Model) setFocus(id Scope) tea.Cmd {
+	m.enter(id)
+	return m.selectionMoved()
+}
+
+// enter has the keys go to a pane.
+func (m *Model) enter(id Scope) {
 	m.focus = id
 	m.across = m.across && id == ScopeTimeline
 	m.filtering = false
 	m.focused().entered()
-	return m.selectionMoved()
 }
 
 func (m *Model) sorted(by string) tea.Cmd {

@@ -35,7 +35,7 @@ func (m *Model) footLines(w int) []string {
 
 // keysLine is the filter while it is being typed, otherwise the keys that work here, the most useful first.
 func (m *Model) keysLine(w int) draw.Line {
-	if m.filtering {
+	if m.filtering && m.top() == nil {
 		return m.filterLine(w)
 	}
 	if p, ok := m.top().(*clustersPage); ok && p.typing {

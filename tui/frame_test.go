@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -273,5 +274,42 @@ func TestTheMouseIsOffUntilSwitchedOn(t *testing.T) {
 	d.send(tea.MouseClickMsg{X: nodes.x + 3, Y: nodes.y + 3, Button: tea.MouseLeft})
 	if d.nodes.Index() != 2 {
 		t.Errorf("a click on the third node selected row %d", d.nodes.Index())
+	}
+}
+
+// paneAt is where a pane was drawn.
+func (d *driver) paneAt(t *testing.T, id Scope) area {
+	t.Helper()
+	d.shows()
+	i := slices.IndexFunc(d.areas, func(a area) bool { return a.id == id })
+	if i < 0 {
+		t.Fatalf("the pane %s is not on the screen", id)
+	}
+	return d.areas[i]
+}
+
+// A click on another pane ends the filter that is typed: what is typed next is not the filter of that pane.
+func TestAClickOnAnotherPaneEndsTheFilter(t *testing.T) {
+	d := drive(world(), 120, 40).keys("f2", "3", "/", "cmp")
+	nodes, locks := d.paneAt(t, ScopeNodes), d.paneAt(t, ScopeLocks)
+	d.send(tea.MouseClickMsg{X: nodes.x + 3, Y: nodes.y + 3, Button: tea.MouseLeft})
+	if d.keys("-"); !d.filtering || d.nodes.Filter() != "cmp-" {
+		t.Errorf("after a click on its own pane the filter is %q", d.nodes.Filter())
+	}
+	d.send(tea.MouseClickMsg{X: locks.x + 3, Y: locks.y + 1, Button: tea.MouseLeft})
+	if d.keys("x"); d.focus != ScopeLocks || d.filtering || d.locks.Filter() != "" || d.nodes.Filter() != "cmp-" {
+		t.Errorf("the focus is on %s, the filters are %q and %q", d.focus, d.nodes.Filter(), d.locks.Filter())
+	}
+}
+
+// While a notice is open over a filter that is typed, the footer says the keys of the notice. The filter goes on after it.
+func TestANoticeOverAFilterHasItsKeys(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", "/", "cmp")
+	d.fresh(func(s *core.Snapshot) { s.Write = core.WriteMode{Lost: "bob took the lease over"} })
+	if foot := lastLine(d); !strings.Contains(foot, "enter close") || strings.Contains(foot, "/cmp") {
+		t.Errorf("the footer is %q", foot)
+	}
+	if d.later(hushFor).keys("esc", "-"); d.nodes.Filter() != "cmp-" || !strings.Contains(lastLine(d), "/cmp-") {
+		t.Errorf("the filter is %q, the footer %q", d.nodes.Filter(), lastLine(d))
 	}
 }

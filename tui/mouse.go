@@ -17,7 +17,9 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		if at.X < a.x || at.X >= a.x+a.w || at.Y < a.y || at.Y >= a.y+a.h {
 			continue
 		}
-		m.focus = a.id
+		if a.id != m.focus { // a filter that is typed is that of the pane before
+			m.enter(a.id)
+		}
 		if n := wheel(at.Button); n != 0 {
 			m.pane(a.id).MoveBy(n)
 		} else if at.Button == tea.MouseLeft {
