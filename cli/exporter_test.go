@@ -11,14 +11,18 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/engine"
+	"lockstep/core/progress"
 	"lockstep/scene"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -209,12 +213,37 @@ func TestAHostIsCalledAsItsMachine(t *testing.T) {
 func TestASceneHasAllStages(t *testing.T) {
 	s := scene.NewScene().Snapshot
 	m := scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))
-	if n := len(beginning(m, "lockstep_nodes")); n != len(stages) {
-		t.Errorf("%d of %d stages", n, len(stages))
+	for _, stage := range core.Stages() {
+		if m[`lockstep_nodes{stage="`+string(stage)+`"}`] == "" {
+			t.Errorf("there is nothing of %s: %v", stage, beginning(m, "lockstep_nodes"))
+		}
 	}
 	if n := len(beginning(m, "lockstep_entries")); n != 3 {
 		t.Errorf("%d severities", n)
 	}
+}
+
+// Every node is counted at some stage, whatever goes on in the cluster.
+func TestEveryNodeIsCountedAtAStage(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := scene.AnyScene(rt).Snapshot
+		m := scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))
+		counts := beginning(m, "lockstep_nodes")
+		if len(counts) == 0 {
+			return // the nodes are not known
+		}
+		sum := 0
+		for _, series := range counts {
+			n, err := strconv.Atoi(m[series])
+			if err != nil {
+				rt.Fatal(err)
+			}
+			sum += n
+		}
+		if all := len(progress.NodeViews(s)); sum != all {
+			rt.Fatalf("%d of %d nodes are counted: %v", sum, all, counts)
+		}
+	})
 }
 
 // Connections that send nothing, or never read, hold up no scrape, and not the end.

@@ -31,8 +31,7 @@ const (
 )
 
 var (
-	stages = []core.Stage{core.StageIdle, core.StageQueued, core.StagePreparing, core.StageEvacuating, core.StageWaiting, core.StageReleased,
-		core.StageDraining, core.StageUpdating, core.StageRebooting, core.StageReturning, core.StageDone, core.StageFailed}
+	stages        = core.Stages()
 	phaseStates   = []core.PhaseState{core.PhasePending, core.PhaseRunning, core.PhaseWaiting, core.PhaseStuck, core.PhaseDone}
 	lockStates    = []core.LockState{core.LockActive, core.LockInactive, core.LockFailed}
 	allSeverities = []core.Severity{core.SeverityUrgent, core.SeverityWarning, core.SeverityNotice}

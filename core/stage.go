@@ -18,3 +18,9 @@ const (
 	StageDone       Stage = "done"      // it went through its maintenance in this update
 	StageFailed     Stage = "failed"    // a lock says failed
 )
+
+// Stages are all of them, in that order.
+func Stages() []Stage {
+	return []Stage{StageIdle, StageQueued, StagePreparing, StageEvacuating, StageWaiting, StageReleased, StageDraining, StageUpdating,
+		StageRebooting, StageReturning, StageDone, StageFailed}
+}

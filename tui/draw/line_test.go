@@ -23,7 +23,7 @@ func TestSpansAreMadeInOnePlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(src), "span{") {
+		if strings.Contains(string(src), "Span{") {
 			t.Errorf("%s makes a span by itself", f)
 		}
 	}
