@@ -3,13 +3,16 @@ package kubeapi_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 // A repeated report counts.
@@ -37,60 +40,62 @@ func TestReportsAreEvents(t *testing.T) {
 
 // Events expire an hour after they were last written, by the clock: on every server, whoever wrote them, and with no further write.
 func TestEventsExpireByTheClock(t *testing.T) {
-	w := start(t, kubeapi.Options{})
-	events := w.typed(kubeapi.Admin).CoreV1().Events("default")
-	write := func(name string) {
-		t.Helper()
-		if _, err := events.Create(w.ctx, &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: name},
-			InvolvedObject: corev1.ObjectReference{Kind: "Machine", Namespace: "default", Name: "m"}, Reason: "Rebooted"},
-			metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
+	bubble.Run(t, func(t *testing.T) {
+		w := start(t, kubeapi.Options{Network: lan.New(1)})
+		events := w.typed(kubeapi.Admin).CoreV1().Events("default")
+		write := func(name string) {
+			t.Helper()
+			if _, err := events.Create(w.ctx, &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: name},
+				InvolvedObject: corev1.ObjectReference{Kind: "Machine", Namespace: "default", Name: "m"}, Reason: "Rebooted"},
+				metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	left := func() string {
-		t.Helper()
-		list, err := events.List(w.ctx, metav1.ListOptions{})
+		wantLeft := func(want string) {
+			t.Helper()
+			list, err := events.List(w.ctx, metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, e := range list.Items {
+				names = append(names, e.Name)
+			}
+			if left := strings.Join(names, " "); left != want {
+				t.Fatalf("%q are left, want %q", left, want)
+			}
+		}
+		// The server looks at its clock and then sleeps: what passes between the two would be lost.
+		advance := func(d time.Duration) {
+			synctest.Wait()
+			w.clock.Advance(d)
+			synctest.Wait()
+		}
+		write("counted")
+		write("once")
+		watcher, err := events.Watch(w.ctx, metav1.ListOptions{FieldSelector: "metadata.name=once"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var names []string
-		for _, e := range list.Items {
-			names = append(names, e.Name)
+		defer watcher.Stop()
+		next(t, watcher) // it is there
+		advance(50 * time.Minute)
+		e, err := events.Get(w.ctx, "counted", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return strings.Join(names, " ")
-	}
-	wantLeft := func(want string) {
-		t.Helper()
-		for began := time.Now(); left() != want; time.Sleep(10 * time.Millisecond) {
-			if time.Since(began) > patience {
-				t.Fatalf("%q are left, want %q", left(), want)
-			}
+		e.Count = 2
+		if _, err := events.Update(w.ctx, e, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	write("counted")
-	write("once")
-	watcher, err := events.Watch(w.ctx, metav1.ListOptions{FieldSelector: "metadata.name=once"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer watcher.Stop()
-	<-watcher.ResultChan() // it is there
-	w.clock.Advance(50 * time.Minute)
-	e, err := events.Get(w.ctx, "counted", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Count = 2
-	if _, err := events.Update(w.ctx, e, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	write("later")
-	wantLeft("counted later once")
-	w.clock.Advance(12 * time.Minute)
-	wantLeft("counted later")
-	if e := <-watcher.ResultChan(); e.Type != watch.Deleted {
-		t.Errorf("a watch was told of %s", e.Type)
-	}
-	w.clock.Advance(time.Hour)
-	wantLeft("")
+		write("later")
+		wantLeft("counted later once")
+		advance(12 * time.Minute)
+		wantLeft("counted later")
+		if e := next(t, watcher); e.Type != watch.Deleted {
+			t.Errorf("a watch was told of %s", e.Type)
+		}
+		advance(time.Hour)
+		wantLeft("")
+	})
 }
