@@ -3,8 +3,8 @@ package clock
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -28,28 +28,30 @@ func TestPausedClockStandsUntilItIsAdvanced(t *testing.T) {
 }
 
 func TestSleepersWakeInVirtualTime(t *testing.T) {
-	c := New(start, 1)
-	c.Pause()
-	var wg sync.WaitGroup
-	woke := make(chan time.Time, 1)
-	wg.Go(func() {
-		if err := c.Sleep(context.Background(), time.Hour); err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		c := New(start, 1)
+		c.Pause()
+		var err error
+		woke := make(chan time.Time, 1)
+		go func() {
+			err = c.Sleep(t.Context(), time.Hour)
+			woke <- c.Now()
+		}()
+		synctest.Wait()
+		c.Advance(59 * time.Minute)
+		synctest.Wait()
+		if len(woke) > 0 {
+			t.Fatalf("it woke at %v", (<-woke).Sub(start))
 		}
-		woke <- c.Now()
+		c.Advance(time.Minute)
+		synctest.Wait()
+		if len(woke) == 0 {
+			t.Fatal("it still sleeps")
+		}
+		if at := <-woke; err != nil || !at.Equal(start.Add(time.Hour)) {
+			t.Errorf("it woke at %v, %v", at.Sub(start), err)
+		}
 	})
-	for {
-		c.Advance(10 * time.Minute)
-		select {
-		case at := <-woke:
-			wg.Wait()
-			if at.Before(start.Add(time.Hour)) {
-				t.Fatalf("it woke at %v", at.Sub(start))
-			}
-			return
-		default:
-		}
-	}
 }
 
 func TestSleepEndsWithItsContext(t *testing.T) {
