@@ -19,6 +19,7 @@ import (
 	"lockstep/core/step"
 	"lockstep/core/wording"
 	"lockstep/scene"
+	"lockstep/sim/bubble/lane"
 )
 
 // The flows of the OpenStack controller, condition by condition, beside what Lockstep asks in its place. The tables are in
@@ -89,6 +90,7 @@ func plan(m scene.Moment, changes ...func(scene.Scene)) core.Step {
 // Each condition of the controller, broken alone, stops Lockstep's step by exactly the guard that stands for it. Where nothing
 // stands for it, the step can be done all the same.
 func TestTheFlowsConditionByCondition(t *testing.T) {
+	lane.Single(t)
 	for _, f := range flows() {
 		t.Run(f.title, func(t *testing.T) {
 			for _, r := range slices.Concat(f.rows, f.own) {
@@ -231,6 +233,7 @@ func momentsOf(f flow) []scene.Moment {
 
 // Every guard of every step is in a table. A new guard that stands for no condition of the controller has to say what it is for.
 func TestEveryGuardOfTheFlowsIsInATable(t *testing.T) {
+	lane.Single(t)
 	for _, f := range flows() {
 		told := map[string]bool{string(core.GuardExists): true, string(core.GuardHoldsNode): true}
 		for _, c := range everyStep {
@@ -255,6 +258,7 @@ const flowsFile = "../../docs/flows.md"
 
 // The document matches the tables.
 func TestTheDocumentOfTheFlows(t *testing.T) {
+	lane.Single(t)
 	got := flowsDocument(t)
 	if *updateFlows {
 		if err := os.WriteFile(flowsFile, []byte(got), 0o644); err != nil {

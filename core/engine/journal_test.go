@@ -15,6 +15,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/wording"
+	"lockstep/sim/bubble/lane"
 )
 
 func readAll(t *testing.T, path string) (records []Record, skipped int) {
@@ -134,6 +135,7 @@ func TestJournalWritesWhatWaits(t *testing.T) {
 
 // The number of waiting records is bounded, and those that find no room are counted.
 func TestJournalSaysHowMuchIsLost(t *testing.T) {
+	lane.Single(t)
 	j := openJournal(t)
 	room := fullDisk(j, 0)
 	for range maxWaiting + 7 {

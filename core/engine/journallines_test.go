@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 // The lines of a journal come newest first, through all its files, and each record once; those after a number are all that is new.
 func TestTheLinesOfAJournal(t *testing.T) {
+	lane.Single(t)
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j, err := OpenJournal(path, JournalOptions{Limit: 64 << 10})
 	if err != nil {

@@ -325,6 +325,7 @@ func someRecord(rt *rapid.T, n int) Record {
 
 // Reading a journal of any length takes only the memory of its state, and the same number of allocations for each record.
 func TestReadingAJournalIsBounded(t *testing.T) {
+	lane.Single(t)
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	kept, allocations := map[int]int{}, map[int]float64{}
 	for _, n := range []int{2000, 8000} {
