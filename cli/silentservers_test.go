@@ -134,8 +134,14 @@ func (d diverted) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d diverted) CloseIdleConnections() {}
 
-// silent is a cloud with one server that accepts connections and does not answer. It returns what makes a place from which it is watched.
-func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, string)) (at func() place) {
+// quiet is a cloud that nothing changes, so that one is enough for all silent servers beside it.
+type quiet struct {
+	t       *testing.T
+	cloud   *sim.Cloud
+	network *lan.Network
+}
+
+func newQuiet(t *testing.T) *quiet {
 	t.Helper()
 	network := lan.New(1)
 	c, err := sim.Start(context.WithoutCancel(t.Context()),
@@ -145,108 +151,117 @@ func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	l, err := network.Listen("silent:0")
+	return &quiet{t, c, network}
+}
+
+// silent is the address of a server that accepts connections and does not answer.
+func (q *quiet) silent(how silence) string {
+	q.t.Helper()
+	l, err := q.network.Listen("silent:0")
 	if err != nil {
-		t.Fatal(err)
+		q.t.Fatal(err)
 	}
-	how.serve(t, l)
-	return func() place {
-		p := placeOn(t, c)
-		p.options = ownOptions(t, c)
-		p.management = simManagement(c)
-		kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-		raw, err := os.ReadFile(c.KubeconfigPath)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p.kubeconfig = kubeconfig
-		ask(t, c, &p, "http://"+l.Addr().String())
-		return p
+	how.serve(q.t, l)
+	return "http://" + l.Addr().String()
+}
+
+// at is a new place from which the cloud is watched, where ask puts the address in place of one of the cloud's own.
+func (q *quiet) at(address string, ask func(*testing.T, *sim.Cloud, *place, string)) place {
+	q.t.Helper()
+	p := placeOn(q.t, q.cloud)
+	p.options = ownOptions(q.t, q.cloud)
+	p.management = simManagement(q.cloud)
+	kubeconfig := filepath.Join(q.t.TempDir(), "kubeconfig")
+	raw, err := os.ReadFile(q.cloud.KubeconfigPath)
+	if err != nil {
+		q.t.Fatal(err)
 	}
+	if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
+		q.t.Fatal(err)
+	}
+	p.kubeconfig = kubeconfig
+	ask(q.t, q.cloud, &p, address)
+	return p
 }
 
 // A server that accepts connections and never answers holds nothing up, neither a command nor a session.
 func TestASilentServerHoldsNothingUp(t *testing.T) {
-	for i, m := range mute {
-		for j, how := range silences {
-			if !lane.Chosen(t, i+j, 3) {
-				continue
+	bubble.Run(t, func(t *testing.T) {
+		q := newQuiet(t)
+		for i, m := range mute {
+			for j, how := range silences {
+				if !lane.Chosen(t, i+j, 3) {
+					continue
+				}
+				pair, address := m.name+", silent "+how.name, q.silent(how)
+				statusWaitsNoLongerThanItWasTold(t, pair, q.at(address, m.ask), m.server)
+				if how.name == afterTheRequest {
+					inventoryEnds(t, pair, q.at(address, m.ask))
+				}
+				sessionGoesOn(t, pair, q.at(address, m.ask), m.server)
 			}
-			t.Run(m.name+" "+how.name, func(t *testing.T) {
-				bubble.Run(t, func(t *testing.T) {
-					at := silent(t, how, m.ask)
-					statusWaitsNoLongerThanItWasTold(t, at(), m.server)
-					if how.name == afterTheRequest {
-						inventoryEnds(t, at())
-					}
-					sessionGoesOn(t, at(), m.server)
-				})
-			})
 		}
-	}
+	})
 }
 
 // --wait covers everything that status does: what has not answered by then is reported as such.
-func statusWaitsNoLongerThanItWasTold(t *testing.T, p place, server core.Server) {
+func statusWaitsNoLongerThanItWasTold(t *testing.T, pair string, p place, server core.Server) {
 	t.Helper()
 	began := time.Now()
 	code, out, errs := runIn(t, p, "status", "--wait", "7s", "-o", "json", "--kubeconfig", p.kubeconfig, "--os-cloud", p.osCloud,
 		"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
 	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("it took %s", took)
+		t.Errorf("%s: it took %s", pair, took)
 	}
 	if server == core.ServerKubernetes {
 		if code != exitError || !strings.Contains(errs, "has not answered in time") {
-			t.Errorf("exit %d: %s%s", code, out, errs)
+			t.Errorf("%s: exit %d: %s%s", pair, code, out, errs)
 		}
 		return
 	}
 	var s Status
 	if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Nodes) == 0 || code != exitAttention {
-		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
+		t.Errorf("%s: exit %d, %v: %s%s", pair, code, err, out, errs)
 	}
 	for _, src := range s.Sources {
 		if src.State == string(core.SourceConnecting) {
-			t.Errorf("%s is said to be connecting", src.ID)
+			t.Errorf("%s: %s is said to be connecting", pair, src.ID)
 		}
 	}
 	if !slices.ContainsFunc(s.NeedsYou, func(a StatusAttention) bool { return strings.Contains(a.Reason, "no answer") }) {
-		t.Errorf("nothing needs anybody for it: %+v", s.NeedsYou)
+		t.Errorf("%s: nothing needs anybody for it: %+v", pair, s.NeedsYou)
 	}
 }
 
 // A command that reads all of a cloud ends as well, and says what it could not read.
-func inventoryEnds(t *testing.T, p place) {
+func inventoryEnds(t *testing.T, pair string, p place) {
 	t.Helper()
 	began := time.Now()
 	code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig,
 		"--os-cloud", p.osCloud,
 		"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
 	if took := time.Since(began); took > time.Minute {
-		t.Errorf("it took %s", took)
+		t.Errorf("%s: it took %s", pair, took)
 	}
 	if code != exitAttention || !strings.Contains(out, "COULD NOT BE READ") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
+		t.Errorf("%s: exit %d: %s%s", pair, code, out, errs)
 	}
 }
 
 // A session starts at once, its sources say what is wrong, the other servers are seen, and the session ends when it is told to.
-func sessionGoesOn(t *testing.T, p place, server core.Server) {
+func sessionGoesOn(t *testing.T, pair string, p place, server core.Server) {
 	t.Helper()
 	st := &story{t: t, place: p}
 	began := time.Now()
 	st.begin()
 	if took := time.Since(began); took != 0 {
-		t.Errorf("it was there after %s", took)
+		t.Errorf("%s: it was there after %s", pair, took)
 	}
-	st.until("its sources say so", func(s *core.Snapshot) bool {
+	st.until(pair+": its sources say so", func(s *core.Snapshot) bool {
 		src := troubled(s, server, func(src core.Source) bool { return src.Err != nil && src.Err.Kind == core.ErrTimeout })
 		return src != nil && s.Wall.Sub(began) < 2*time.Minute
 	})
-	st.until("the others are seen", func(s *core.Snapshot) bool {
+	st.until(pair+": the others are seen", func(s *core.Snapshot) bool {
 		return (server == core.ServerKubernetes || s.Sources[core.SourceNodes].State == core.SourceLive) &&
 			(server == core.ServerManagement || s.Sources[core.SourceMachines].State == core.SourceLive) &&
 			(server == core.ServerOpenStack || s.Sources[core.SourceInstances].State == core.SourceLive)
@@ -254,59 +269,41 @@ func sessionGoesOn(t *testing.T, p place, server core.Server) {
 	began = time.Now()
 	st.stop()
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it ended after %s", took)
+		t.Errorf("%s: it ended after %s", pair, took)
 	}
 }
 
-// The same on real sockets: a server that never does its part of the TLS handshake, for both Kubernetes and Keystone.
+// The same where TLS is spoken: a server that never does its part of the handshake, for both Kubernetes and Keystone. What the command was
+// told comes first, and not the limit of a handshake.
 func TestNobodyWaitsForATLSHandshake(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	silences[0].serve(t, l)
-	dir := t.TempDir()
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	config := strings.ReplaceAll(`{apiVersion: v1, kind: Config, current-context: mos,
-  clusters: [{name: mos, cluster: {server: "https://ADDRESS", insecure-skip-tls-verify: true}}],
+	bubble.Run(t, func(t *testing.T) {
+		network := lan.New(1)
+		l, err := network.Listen("silent:6443")
+		if err != nil {
+			t.Fatal(err)
+		}
+		silences[0].serve(t, l)
+		kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+		config := `{apiVersion: v1, kind: Config, current-context: mos,
+  clusters: [{name: mos, cluster: {server: "https://silent:6443"}}],
   contexts: [{name: mos, context: {cluster: mos, user: anna}}, {name: management, context: {cluster: mos, user: anna}}],
-  users: [{name: anna, user: {token: x}}]}`, "ADDRESS", l.Addr().String())
-	if err := os.WriteFile(kubeconfig, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	clouds := `clouds: {a: {auth: {auth_url: "https://` + l.Addr().String() +
-		`/v3", username: u, password: p, project_name: p}, verify: false}}`
-	for _, args := range [][]string{nil, {"--os-from-cluster"}} {
-		p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds)}
-		stood := stoodStill()
-		code, out, errs := runIn(t, p, append([]string{"status", "--wait", "200ms", "--kubeconfig", kubeconfig, "--management-context",
-			"management"}, args...)...)
-		longest := stood()
-		if code == exitError && strings.Contains(errs, "has not answered in time") {
-			continue
+  users: [{name: anna, user: {token: x}}]}`
+		if err := os.WriteFile(kubeconfig, []byte(config), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		// The handshake's own limit of 10 s can only come first on a machine that stood still for long.
-		if code != exitError || !strings.Contains(errs, "TLS handshake timeout") || longest < 3*time.Second {
-			t.Errorf("the machine stood still for %s at most; exit %d: %s%s", longest, code, out, errs)
-		}
-	}
-}
-
-// stoodStill measures for how long the machine stands still in one piece, until the returned function is called.
-func stoodStill() (end func() time.Duration) {
-	ended, longest := make(chan struct{}), make(chan time.Duration)
-	go func() {
-		most, last := time.Duration(0), time.Now()
-		for {
-			select {
-			case <-ended:
-				longest <- max(most, time.Since(last))
-				return
-			case <-time.After(50 * time.Millisecond):
-				most, last = max(most, time.Since(last)), time.Now()
+		const clouds = `clouds: {a: {auth: {auth_url: "https://silent:6443/v3", username: u, password: p, project_name: p}}}`
+		for _, args := range [][]string{nil, {"--os-from-cluster"}} {
+			// The network's own transport speaks no TLS, and this one does, as on sockets.
+			p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds), line: line{transport: &http.Transport{
+				DialContext: network.Dialer("lockstep"), TLSHandshakeTimeout: 10 * time.Second}}}
+			began := time.Now()
+			code, out, errs := runIn(t, p, append([]string{"status", "--wait", "200ms", "--kubeconfig", kubeconfig, "--management-context",
+				"management"}, args...)...)
+			// The Snapshot that says so is made at the next beat.
+			if late := time.Since(began) - 200*time.Millisecond; late < 0 || late > core.Beat+core.AfterBeat || code != exitError ||
+				!strings.Contains(errs, "has not answered in time") {
+				t.Errorf("status %q: exit %d, %s after it was to end: %s%s", args, code, late, out, errs)
 			}
 		}
-	}()
-	return func() time.Duration { close(ended); return <-longest }
+	})
 }
