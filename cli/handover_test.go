@@ -58,6 +58,9 @@ type takeTurns struct {
 	admin dynamic.Interface
 	kube  kubernetes.Interface
 	seen  map[string]int // the states in which one took over from the other
+
+	refused string // the step that was refused last, and was not done since
+	times   int    // how often, one after another
 }
 
 func takesOver(t *testing.T) {
@@ -316,17 +319,28 @@ func (h *takeTurns) step(subject string) bool {
 	return found
 }
 
+// mostRefusals is the refusal of one step at which a test fails: ten seconds after the first one, what Lockstep knows is no older.
+const mostRefusals = 3
+
 // doNow does a step; false when the servers answered right before it that the facts had changed: what Lockstep knew was older.
 func (h *takeTurns) doNow(st core.Step) bool {
 	h.t.Helper()
 	op := h.execute(st)
 	if op.State == core.OperationFailed && strings.HasPrefix(op.Text, "refused: ") {
+		if h.refused != st.ID {
+			h.refused, h.times = st.ID, 0
+		}
+		h.t.Logf("%s was %s", st.Title, op.Text)
+		if h.times++; h.times == mostRefusals {
+			h.t.Fatalf("%s was refused %d times, one after another: %s", st.Title, h.times, op.Text)
+		}
 		time.Sleep(10 * time.Second)
 		return false
 	}
 	if op.State != core.OperationDone {
 		h.t.Fatalf("%s ended as %s: %s", st.Title, op.State, op.Text)
 	}
+	h.refused, h.times = "", 0
 	h.until(st.Title+" shows", func(s *core.Snapshot) bool {
 		now := step.Plan(s, st.Intent)
 		return !now.Doable() || !reflect.DeepEqual(now.Change, st.Change)
