@@ -18,6 +18,7 @@ type Clock struct {
 	pace    float64   // the share of speed at which it runs; 1 unless Govern slows it down
 	resume  float64   // the speed to return to after Pause
 	changed chan struct{}
+	nap     func(time.Duration) // how Govern sleeps to see how late it is woken
 }
 
 // New returns a Clock that shows start now and runs at speed virtual seconds per real second. A speed that is not
@@ -26,7 +27,7 @@ func New(start time.Time, speed float64) *Clock {
 	if speed <= 0 {
 		speed = 1
 	}
-	return &Clock{origin: start, base: time.Now(), speed: speed, pace: 1, resume: speed, changed: make(chan struct{})}
+	return &Clock{origin: start, base: time.Now(), speed: speed, pace: 1, resume: speed, changed: make(chan struct{}), nap: time.Sleep}
 }
 
 // Now is the virtual time, in UTC.

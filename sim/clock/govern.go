@@ -26,7 +26,7 @@ func (c *Clock) Govern(ctx context.Context) {
 		case <-time.After(governEvery):
 		}
 		asleep := time.Now()
-		time.Sleep(governNap)
+		c.nap(governNap)
 		next := min(pace*1.1, 1)
 		if time.Since(asleep)-governNap > governLate {
 			next = max(pace*0.8, governLeast)
