@@ -202,6 +202,7 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 - {machine: cmp-01, roles: [compute]}`, " []"), sim.Options{ControllersOff: true}).run()
 		begun := map[string][]string{} // item → when it was started, each time
 		over, seed := false, rand.Uint64()
+		t.Logf("the controllers' lives are drawn from seed %d", seed)
 		when := rand.New(rand.NewPCG(seed, 0))
 		for lives := 0; !over; lives++ {
 			if lives > 60 {

@@ -207,6 +207,7 @@ func TestUpdateOutlivesRestartsOfItsControllers(t *testing.T) {
 - {name: a, project: p, flavor: small, host: cmp-01}
 - {name: b, project: p, flavor: small, host: cmp-02}`), sim.Options{ControllersOff: true}).run()
 		over, seed := false, rand.Uint64()
+		t.Logf("the controllers' lives are drawn from seed %d", seed)
 		when := rand.New(rand.NewPCG(seed, 0))
 		for lives := 0; !over; lives++ {
 			if lives > 100 {
