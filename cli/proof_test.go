@@ -81,6 +81,12 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				seed += number // as rapid counts them
 				number++
+				fine := !t.Failed()
+				defer func() {
+					if fine && t.Failed() { // by this t: rapid names the seed of what fails by its own
+						t.Logf("it was seed %d that failed", seed)
+					}
+				}()
 				began, lines := time.Now(), done.lines()
 				passed := history(t, rt, i, &done)
 				t.Logf("seed %d: %s of the cloud's time in %s, %d lines of journal", seed, passed.Round(time.Second),
@@ -503,10 +509,11 @@ func (p *proof) end() {
 	raised := recover()
 	if raised != nil {
 		p.tell("it ends with: %v", raised)
-		if p.story != nil {
-			p.t.Logf("%s\nthe journals:\n%s", p.story, p.journalText())
-		}
 		defer panic(raised)
+	}
+	failed := raised != nil || p.t.Failed() || p.rt.Failed() // p.t.Fatal raises nothing
+	if failed {
+		p.printStory()
 	}
 	if p.second != nil {
 		p.second.stop()
@@ -526,8 +533,50 @@ func (p *proof) end() {
 	}
 	if err := p.cloud.Close(); err != nil {
 		p.t.Error(err)
+		if !failed {
+			p.printStory()
+		}
 	}
 }
+
+// page is how many lines of a story a failure prints: what a person reads.
+const page = 150
+
+// printStory prints how the story ends, and where the whole of it is. When a history is played again to the same end, it says only that.
+func (p *proof) printStory() {
+	if p.story == nil {
+		return
+	}
+	story := p.story.String()
+	whole := strings.ReplaceAll(story+"\nthe journals:\n"+p.journalText(), p.dir, "")
+	file, err := p.fileOfStory()
+	if err == nil {
+		if had, err := os.ReadFile(file); err == nil && string(had) == whole {
+			p.t.Logf("the same story again: %s", file)
+			return
+		}
+		err = os.WriteFile(file, []byte(whole), 0o600)
+	}
+	if err != nil {
+		file = err.Error()
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(story, "\n"), "\n")
+	p.t.Logf("the last %d of %d lines of the story:\n%s\nall of it, and the journals: %s", min(page, len(lines)), len(lines),
+		strings.Join(lines[max(len(lines)-page, 0):], ""), file)
+}
+
+// fileOfStory is the file with the whole story, which is still there after the test.
+func (p *proof) fileOfStory() (string, error) {
+	name := fmt.Sprintf("history-%d.txt", p.chance)
+	if flag.Lookup("test.artifacts").Value.String() == "true" {
+		return filepath.Join(p.t.ArtifactDir(), name), nil
+	}
+	folder, err := storiesFolder()
+	return filepath.Join(folder, name), err
+}
+
+// storiesFolder is where the stories of failures are without -artifacts: T.ArtifactDir is then removed with the test.
+var storiesFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "lockstep-proof-") })
 
 // await waits until the first operator sees it.
 func (p *proof) await(what string, so func(*core.Snapshot) bool) {
