@@ -82,7 +82,7 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 			msg.dialog.failed(msg.err)
 			return m.say(toneBad, "writing stays off: "+msg.err.Error())
 		}
-		m.settle(msg.dialog)
+		m.withdraw(msg.dialog)
 		return m.say(toneWarn, "writing is on: confirmed steps are carried out")
 	case controlledMsg:
 		if msg.err != nil {

@@ -58,7 +58,7 @@ func (*armDialog) page() bool   { return false }
 
 func (d *armDialog) refresh(m *Model) tea.Cmd {
 	if m.snap.Write.Armed {
-		m.settle(d)
+		m.withdraw(d)
 		return nil
 	}
 	d.follow(m)

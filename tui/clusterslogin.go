@@ -68,7 +68,7 @@ func (msg loginReadMsg) arrive(m *Model) tea.Cmd {
 		d.read = false
 		return nil
 	}
-	m.settle(d)
+	m.withdraw(d)
 	return m.opts.clusters.page.open(d.id)
 }
 

@@ -90,29 +90,3 @@ func TestTheEndOfAMomentWithoutKeysIsAnnounced(t *testing.T) {
 		t.Errorf("announced: %v", announced)
 	}
 }
-
-// Who presses enter twice on a box that its answer closes must not open what lies below it.
-func TestEnterTwiceOnABoxThatClosesByItselfOpensNothing(t *testing.T) {
-	armed := withWrite(core.WriteMode{Armed: true, Mine: true, Lease: "anna@jump01"})
-	armed.Revision++
-	for name, begin := range map[string]func() *driver{
-		"writing is armed": func() *driver { return drive(world(), 120, 40).keys("w", "tab", "enter") },
-		"a Snapshot shows that it is": func() *driver {
-			d := drive(world(), 120, 40).keys("w")
-			d.send(snapshotMsg{armed})
-			return d
-		},
-	} {
-		d := begin()
-		if d.top() != nil {
-			t.Fatalf("%s: the box is still open: %T", name, d.top())
-		}
-		if d.keys("enter"); d.top() != nil {
-			t.Errorf("%s: the second enter has opened %T", name, d.top())
-		}
-		d.later(hushFor)
-		if d.keys("enter"); d.top() == nil {
-			t.Errorf("%s: it takes no enter any more", name)
-		}
-	}
-}

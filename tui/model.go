@@ -58,7 +58,7 @@ type Model struct {
 	drafts    map[string]draft // by the form's title
 	held      hush             // h was meant to hold a batch that has been held by itself
 	another   hush             // h, o or t was meant for the operation that was on the line before
-	deaf      hush             // enter was meant for a box that has closed by itself
+	deaf      hush             // enter was meant for a form that has closed by itself
 	faded     hush             // esc was meant for a message that has gone by itself
 	hushed    bool             // a moment without keys has begun
 	filtering bool             // the filter of the focused pane is being typed
@@ -460,14 +460,6 @@ func (m *Model) withdraw(l layer) {
 	}
 }
 
-// settle withdraws a box that has got its answer. An enter that comes right after it was meant for it, and must not open what lies below.
-func (m *Model) settle(l layer) {
-	if m.top() == l {
-		m.deaf.begin(m)
-	}
-	m.withdraw(l)
-}
-
 // cut removes the layers from the given one on. What a closed page has read goes with it.
 func (m *Model) cut(from int) {
 	clear(m.layers[from:])
@@ -501,7 +493,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil // nobody can see what the key would do
 	}
 	if key == "enter" && m.deaf.on(m) {
-		return nil // what became of the box is being said
+		return nil // what became of the form is being said
 	}
 	if l := m.top(); l != nil {
 		if handled, cmd := l.handle(m, msg); handled {

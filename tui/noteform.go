@@ -234,7 +234,10 @@ func (msg noteKeptMsg) arrive(m *Model) tea.Cmd {
 			f.err = msg.err
 			return nil
 		}
-		m.settle(f)
+		if m.top() == layer(f) {
+			m.deaf.begin(m)
+		}
+		m.withdraw(f)
 	}
 	n := msg.note
 	switch {

@@ -137,7 +137,7 @@ func (msg replayMsg) arrive(m *Model) tea.Cmd {
 			msg.box.wrong = sanitise.Text(msg.err.Error(), 200)
 			return nil
 		}
-		m.settle(msg.box)
+		m.withdraw(msg.box)
 	}
 	switch {
 	case msg.err != nil:
