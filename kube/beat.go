@@ -51,6 +51,13 @@ func (b *beat) await() (done func()) {
 	})
 }
 
+// busy tells whether an answer is awaited.
+func (b *beat) busy() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.awaited > 0
+}
+
 // rest waits for the next beat, or until an answer is awaited or closed is.
 func (b *beat) rest(brought uint64, closed <-chan struct{}) {
 	b.mu.Lock()
@@ -79,7 +86,7 @@ func (b *beat) dial(next dialer) dialer {
 		if err != nil {
 			return nil, err
 		}
-		return &beatConn{Conn: c, beat: b, closed: make(chan struct{})}, nil
+		return &beatConn{Conn: c, beat: b, closed: make(chan struct{}), wake: wakerOf(c)}, nil
 	}
 }
 
@@ -106,10 +113,11 @@ func (b *beat) transport(given http.RoundTripper) http.RoundTripper {
 type beatConn struct {
 	net.Conn
 	beat    *beat
-	watches atomic.Int64 // that it carries
-	begun   atomic.Bool  // one has, since the last reading
-	read    bool         // all that was there
-	brought uint64       // a hash of it, where connections are read apart
+	wake    func(bytes int) // the kernel wakes the program when so many bytes are there; nil where it cannot be told
+	watches atomic.Int64    // that it carries
+	begun   atomic.Bool     // one has, since the last reading
+	read    bool            // all that was there
+	brought uint64          // a hash of it, where connections are read apart
 	once    sync.Once
 	closed  chan struct{}
 }
@@ -120,7 +128,7 @@ func (c *beatConn) Read(to []byte) (int, error) {
 		c.read, c.brought = false, 0
 	}
 	if c.read && c.watches.Load() > 0 {
-		c.beat.rest(c.brought, c.closed)
+		c.rest()
 	}
 	n, err := c.Conn.Read(to)
 	if c.read = n < len(to); c.beat.apart != nil {
@@ -129,6 +137,19 @@ func (c *beatConn) Read(to []byte) (int, error) {
 		c.brought = h.Sum64()
 	}
 	return n, err
+}
+
+// wakeAt is how many bytes wake the program before the beat. Fewer come between two beats, but on the largest clusters; there it is woken
+// once or twice. More would have the kernel keep more for each connection.
+const wakeAt = 64 << 10
+
+// rest waits for the next beat. The kernel does not wake the program meanwhile for what comes.
+func (c *beatConn) rest() {
+	if c.wake != nil && !c.beat.busy() {
+		c.wake(wakeAt)
+		defer c.wake(1)
+	}
+	c.beat.rest(c.brought, c.closed)
 }
 
 // Close implements net.Conn.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,6 +105,7 @@ type Engine struct {
 	glance    core.Glance                 // at the last Snapshot in which something could be observed
 	staged    core.ByNode[*core.NodeView] // whose stages were observed last
 	dirty     bool
+	came      time.Time // when the last fact has come
 
 	updateSeen string // UID of the update's request that this run has seen
 
@@ -131,12 +133,13 @@ type Engine struct {
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
 
-// While facts change, there is a Snapshot after each beat. together is how long the first new fact after a quiet time waits for others that
-// come with it, so that no Snapshot shows half of them. apart is the shortest time between two Snapshots that new facts cause, from the
-// beginning of one to that of the next. tickEvery is the longest time between two Snapshots, for rules that judge by the clock; a beat
-// longer while facts change.
+// While facts change, there is a Snapshot after each beat. together is how long nothing new must have come before a Snapshot is made, so
+// that none shows half of what comes at once; it waits for that no longer than atMost. apart is the shortest time between two Snapshots
+// that new facts cause, from the beginning of one to that of the next. tickEvery is the longest time between two Snapshots, for rules that
+// judge by the clock; a beat longer while facts change.
 const (
 	together  = 2 * time.Millisecond
+	atMost    = 20 * time.Millisecond
 	apart     = core.Beat / 2
 	tickEvery = time.Second
 )
@@ -216,6 +219,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	var soon <-chan time.Time
+	var due time.Time // when the next Snapshot was to be made first
 	last, pause := time.Now(), apart
 	publish := func() {
 		last, soon = time.Now(), nil
@@ -244,6 +248,13 @@ func (e *Engine) Run(ctx context.Context) error {
 			publish() // the caller waits for the Snapshot that shows it
 			close(r.done)
 		case <-soon:
+			runtime.Gosched() // who has read something hands it on first
+			e.drain()
+			now := time.Now()
+			if more := together - now.Sub(e.came); more > 0 && now.Sub(due) < atMost {
+				soon = time.After(more)
+				break
+			}
 			publish()
 		case <-tick.C:
 			e.watchLease()
@@ -252,7 +263,8 @@ func (e *Engine) Run(ctx context.Context) error {
 			}
 		}
 		if e.dirty && soon == nil {
-			soon = time.After(next())
+			wait := next()
+			due, soon = time.Now().Add(wait), time.After(wait)
 		}
 	}
 }
@@ -274,6 +286,7 @@ func (e *Engine) drain() {
 func wallTime(t time.Time) time.Time { return t.Round(0) }
 
 func (e *Engine) take(d core.Delta) {
+	e.came = time.Now()
 	if d.At.IsZero() {
 		d.At = e.cfg.Wall()
 	}
