@@ -7,9 +7,9 @@ import "time"
 // Between two changes that are further apart nothing waits for a beat.
 const (
 	// Beat is the time between two beats: with the time that reading, making and drawing take, each change is on the screen within 300 ms.
-	Beat = 235 * time.Millisecond
+	Beat = 230 * time.Millisecond
 	// AfterBeat is how long after a beat the Snapshot is made of what was read at it, at the earliest.
-	AfterBeat = 5 * time.Millisecond
+	AfterBeat = 12 * time.Millisecond
 )
 
 // UntilBeat is how long it is until the first beat after this time. All who ask in one process mean the same beats.

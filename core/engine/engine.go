@@ -139,7 +139,7 @@ type Engine struct {
 // judge by the clock; a beat longer while facts change.
 const (
 	together  = 2 * time.Millisecond
-	atMost    = 20 * time.Millisecond
+	atMost    = 13 * time.Millisecond
 	apart     = core.Beat / 2
 	tickEvery = time.Second
 )
@@ -220,9 +220,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer tick.Stop()
 	var soon <-chan time.Time
 	var due time.Time // when the next Snapshot was to be made first
+	var byTick bool   // it is made because a second is over, and no fact has come for it yet
 	last, pause := time.Now(), apart
 	publish := func() {
-		last, soon = time.Now(), nil
+		last, soon, byTick = time.Now(), nil, false
 		e.publish()
 		pause = max(apart, 5*time.Since(last)) // Snapshots of thousands of nodes must never take a whole core
 	}
@@ -233,7 +234,14 @@ func (e *Engine) Run(ctx context.Context) error {
 			return together
 		}
 		wait := max(pause-now.Sub(last), together)
-		return wait + core.UntilBeat(now.Add(wait-core.AfterBeat))
+		switch since := core.Beat - core.UntilBeat(now.Add(wait)); {
+		case since < core.AfterBeat:
+			return wait + core.AfterBeat - since
+		case since < core.AfterBeat+atMost: // what is read after this beat still comes
+			return wait
+		default:
+			return wait + core.Beat - since + core.AfterBeat
+		}
 	}
 	for {
 		select {
@@ -243,6 +251,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		case d := <-e.inbox:
 			e.take(d)
 			e.drain()
+			if e.dirty && byTick {
+				soon, byTick = nil, false
+			}
 		case r := <-e.do:
 			r.do()
 			publish() // the caller waits for the Snapshot that shows it
@@ -258,12 +269,20 @@ func (e *Engine) Run(ctx context.Context) error {
 			publish()
 		case <-tick.C:
 			e.watchLease()
+			if soon != nil {
+				break
+			}
 			if e.dirty = true; time.Since(last) >= core.Beat {
 				publish()
+				break
 			}
+			byTick = true
 		}
 		if e.dirty && soon == nil {
 			wait := next()
+			if byTick {
+				wait += atMost // what is read at the beat comes first
+			}
 			due, soon = time.Now().Add(wait), time.After(wait)
 		}
 	}
