@@ -165,7 +165,7 @@ func TestNumbersInNamesAreNumbers(t *testing.T) {
 // Other servers' texts in a lock do not stay in a pseudonymous file; Rockoon's known texts do.
 func TestPseudonymousTexts(t *testing.T) {
 	const id, node = "0b9f1c52-8a1c-4b0e-9b1d-3f2a5c6d7e8f", "storage-node-seven"
-	p := &pseudonyms{Names: pseudonym.New(), objects: map[string]string{node: "node-x"}}
+	p := &pseudonyms{Names: pseudonym.New(), objects: map[string]string{node: "node-x", "n1": "node-y"}}
 	for text, want := range map[string]string{
 		"": "",
 		"Some servers are still present on the host. Notify owners of the following server: ['" + id +
@@ -176,7 +176,10 @@ func TestPseudonymousTexts(t *testing.T) {
 			": No route to 10.1.2.3": "Got error while trying to migrate server " + p.ID(id) + ": (left out)",
 		"Retrying migrate instances from host. Cannot execute openstack commands, error: " +
 			"https://keystone.acme.example/v3 refused": "Retrying migrate instances from host. Cannot execute openstack commands, error: (left out)",
-		"the vault of acme is closed": pseudonym.LeftOut,
+		"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node " +
+			"n1": "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node node-y",
+		"The node n1 is hard locked by mariadb.": "The node node-y is hard locked by mariadb.",
+		"the vault of acme is closed":            pseudonym.LeftOut,
 	} {
 		if got := p.message(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

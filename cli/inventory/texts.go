@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"lockstep/cli/pseudonym"
 	"lockstep/core/progress"
@@ -19,7 +21,7 @@ func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]strin
 		if machine, ok := machines[name]; ok || name == "" {
 			return machine
 		}
-		return p.Name("node", name) // a node that is gone
+		return p.object("node", name) // a node that is gone, which the texts name as well
 	}
 	for _, list := range [][]scenario.FoundLock{f.ClusterLocks, f.NodeLocks} {
 		for i := range list {
@@ -115,9 +117,7 @@ func (p *pseudonyms) inText(text string) string {
 	var out strings.Builder
 	for i, word := range words {
 		for _, name := range slices.SortedFunc(maps.Keys(p.objects), longestFirst) {
-			if len(name) > 3 {
-				word = strings.ReplaceAll(word, name, p.objects[name])
-			}
+			word = withName(word, name, p.objects[name])
 		}
 		out.WriteString(word)
 		if i < len(ids) {
@@ -125,6 +125,30 @@ func (p *pseudonyms) inText(text string) string {
 		}
 	}
 	return out.String()
+}
+
+// withName is a text with another name. A short name counts only where it is a whole word: it can be a part of any other.
+func withName(text, name, made string) string {
+	if len(name) > 3 {
+		return strings.ReplaceAll(text, name, made)
+	}
+	inWord := func(r rune, size int) bool { return size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	var out strings.Builder
+	for done := 0; ; {
+		at := strings.Index(text[done:], name)
+		if name == "" || at < 0 {
+			out.WriteString(text[done:])
+			return out.String()
+		}
+		from, to := done+at, done+at+len(name)
+		out.WriteString(text[done:from])
+		if inWord(utf8.DecodeLastRuneInString(text[:from])) || inWord(utf8.DecodeRuneInString(text[to:])) {
+			out.WriteString(name)
+		} else {
+			out.WriteString(made)
+		}
+		done = to
+	}
 }
 
 func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }

@@ -294,6 +294,13 @@ func TestNamesInTexts(t *testing.T) {
 		"2026-03-14 02:15:00 in 1h30m":  "2026-03-14 02:15:00 in 1h30m",
 		"release 21.0.0+25.2":           "release 21.0.0+25.2",
 		"10.1.2.3 answers":              p.Name("address", "10.1.2.3") + " answers",
+		"node/10.0.0.5 fails":           made("node") + "/" + p.Name("address", "10.0.0.5") + " fails",
+		"root@10.0.0.5":                 "root@" + p.Name("address", "10.0.0.5"),
+		"the host-10-0-0-5 fails":       "the host-" + p.Name("address", "10-0-0-5") + " fails",
+		"mac 52:54:00:12:34:56":         "mac " + p.Name("address", "52:54:00:12:34:56"),
+		"at 00:25:90:ab:cd:ef":          "at " + p.Name("address", "00:25:90:ab:cd:ef"),
+		"at 10:30:error":                "at 10:30:error",
+		"release mosk-17-4-0-25-1":      "release mosk-17-4-0-25-1",
 		"(test) node":                   "(" + made("test") + ") " + made("node"),
 	} {
 		if got := p.prose(text); got != want {

@@ -46,8 +46,31 @@ var plain = regexp.MustCompile(
 var (
 	ids       = regexp.MustCompile(`^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|[0-9a-f]{32})`)
 	addresses = regexp.MustCompile(`^(?:\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})`)
+	dashed    = regexp.MustCompile(`^\d{1,3}(?:-\d{1,3}){3}`) // an address as names have it: ip-10-0-0-5
 	times     = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?`)
+	number    = regexp.MustCompile(`^\d+$`)
+
+	// goesOn is behind what looks like a time, and is the beginning of a hardware address.
+	goesOn = regexp.MustCompile(`^:[0-9a-fA-F]`)
+	// countsOn is behind what looks like a dashed address, and is a part of a longer number: of a release's name.
+	countsOn = regexp.MustCompile(`^-\d`)
 )
+
+// addressAt is the address of a network with which a text begins; empty when it begins with none.
+func addressAt(text string) string {
+	if a := addresses.FindString(text); len(a) > 2 && !beginsWord(text[len(a):]) {
+		return a
+	}
+	return ""
+}
+
+// dashedAt is the address with dashes with which a text begins; empty when it begins with none.
+func dashedAt(text string) string {
+	if a := dashed.FindString(text); a != "" && !beginsWord(text[len(a):]) && !countsOn.MatchString(text[len(a):]) {
+		return a
+	}
+	return ""
+}
 
 // dictionary has the names that were found, by their first words.
 type dictionary struct {
@@ -126,12 +149,12 @@ func (n Names) scan(text string, d *dictionary, stays func(word string) bool, wh
 			text = text[len(id):]
 			continue
 		}
-		if at := times.FindString(text); at != "" {
+		if at := times.FindString(text); at != "" && !goesOn.MatchString(text[len(at):]) {
 			out.WriteString(at)
 			text = text[len(at):]
 			continue
 		}
-		if a := addresses.FindString(text); a != "" && len(a) > 2 && !beginsWord(text[len(a):]) {
+		if a := cmp.Or(addressAt(text), dashedAt(text)); a != "" {
 			out.WriteString(n.Name("address", a))
 			text = text[len(a):]
 			continue
@@ -154,7 +177,8 @@ func (n Names) scan(text string, d *dictionary, stays func(word string) bool, wh
 func (n Names) span(text string, d *dictionary, stays func(word string) bool, whole bool) (end int, foreign bool) {
 	may := func(word string) bool { return plain.MatchString(word) || stays(strings.ToLower(word)) }
 	end = wordEnd(text)
-	foreign = !may(text[:end])
+	last := text[:end]
+	foreign = !may(last)
 	for end < len(text) {
 		r, size := utf8.DecodeRuneInString(text[end:])
 		next := text[end+size:]
@@ -164,6 +188,9 @@ func (n Names) span(text string, d *dictionary, stays func(word string) bool, wh
 		if _, known := d.at(next); known {
 			break
 		}
+		if addressAt(next) != "" || !number.MatchString(last) && dashedAt(next) != "" {
+			break
+		}
 		word := next[:wordEnd(next)]
 		goes := !may(word)
 		if ids.MatchString(next) || !whole && goes != foreign {
@@ -171,6 +198,7 @@ func (n Names) span(text string, d *dictionary, stays func(word string) bool, wh
 		}
 		foreign = foreign || goes
 		end += size + len(word)
+		last = word
 	}
 	return end, foreign
 }
