@@ -100,6 +100,10 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 		return err
 	case !now.Deleting.IsZero():
 		return refuse("the request is being removed")
+	case now.Scope != r.Scope:
+		return refuse("the request has changed: its scope is %q now", wording.OneLine(string(now.Scope), 40))
+	case progress.FinalizerOn(c.s, r.Meta) != "" && progress.FinalizerOn(c.s, now.Meta) == "":
+		return refuse("the request does not bear the controller's finalizer any more")
 	}
 	return nil
 }
@@ -191,10 +195,38 @@ func (c actCheckAt) hostEmpty(ctx context.Context) error {
 	if c.removal() {
 		return c.nothingOn(ctx)
 	}
-	if node := c.step.Intent.Node; node != "" && progress.MovesInstances(c.s, c.a, node) {
-		return c.e.hostIsSafe(ctx, node)
+	node := c.step.Intent.Node
+	if node == "" || !progress.MovesInstances(c.s, c.a, node) {
+		return nil
+	}
+	if err := c.sameMode(ctx, node); err != nil {
+		return err
+	}
+	return c.e.hostIsSafe(ctx, node)
+}
+
+// sameMode asks whether the node's mode is the one by which is judged what may go down with it.
+func (c actCheckAt) sameMode(ctx context.Context, node string) error {
+	n := c.s.Nodes[node]
+	if n == nil {
+		return refuse("the node is gone")
+	}
+	now, err := c.e.cfg.Kubernetes.NodeAnnotation(ctx, n.Ref(), core.AnnotationMigrationMode)
+	if err != nil {
+		return err
+	}
+	if !step.EqualText(now, n.Annotation(core.AnnotationMigrationMode)) {
+		return refuse("the node's migration mode has just changed: %s", modeText(now))
 	}
 	return nil
+}
+
+// modeText is a node's annotation of its migration mode in words.
+func modeText(mode *string) string {
+	if mode == nil {
+		return "it is not set any more"
+	}
+	return "it is " + wording.OneLine(*mode, 40)
 }
 
 // nothingOn asks Nova, right before a node is let go for good, whether any instance is on it, whatever its state.

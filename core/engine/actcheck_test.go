@@ -112,6 +112,13 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 		"release: the request is another":   {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
 		"release: the request is being removed": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime },
 			"being removed"},
+		"release: the request has another scope": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Scope = core.ScopeDrain },
+			"its scope is"},
+		"release: the mode is another": {core.IntentActRelease, func(c *testCloud) {
+			c.annotations["cmp-1"] = map[string]string{core.AnnotationMigrationMode: string(core.ModeManual)}
+		}, "it is manual"},
+		"release: the request is not held any more": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Finalizers = nil },
+			"finalizer"},
 		"release: an instance has come": {core.IntentActRelease, func(c *testCloud) { c.add("late", "cmp-1") }, "late"},
 		"release: one is on its way here": {core.IntentActRelease, func(c *testCloud) {
 			c.add("late", "cmp-2")

@@ -41,7 +41,8 @@ func (b *nodeSteps) awaySteps() []core.Step {
 		"It is not Ready since "+wording.ClockText(n.ReadySince)+
 			". The OpenStack controller, which is away, would delete all pods of OpenStack on it without waiting for their end. "+
 			"Do it only when the host is off for certain: else one of them may run twice.", core.StepWaiting, "the OpenStack controller is away")
-	st.Commands = []string{progress.KubectlOpenStack("delete", "pods", "--field-selector=spec.nodeName="+n.Name, "--grace-period=0")}
+	st.Commands = []string{progress.KubectlOpenStack("delete", "pods", "--field-selector=spec.nodeName="+n.Name, "--grace-period=0",
+		"--force")} // without it kubectl waits for a kubelet that is dead
 	held := b.lock != nil && b.lock.State() == core.LockActive && !n.Cordoned // else the controller would not tell it either
 	if left := len(s.InstancesOn(n.Name)); n.Is(core.RoleCompute) && held && left > 0 {
 		st.Why = wording.Join(st.Why, "Nor does anybody tell Masakari: "+wording.Count(left, "instance")+" on it "+

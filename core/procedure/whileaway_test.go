@@ -45,7 +45,7 @@ func TestWhatNobodyDoesIsSaid(t *testing.T) {
 			if got := says(s, cluster, "nobody tells Masakari"); got != tt.cluster {
 				t.Errorf("the cluster's page says so: %v", got)
 			}
-			if got := says(s, node, "delete pods --field-selector=spec.nodeName=cmp-01 --grace-period=0"); got != tt.pods {
+			if got := says(s, node, "delete pods --field-selector=spec.nodeName=cmp-01 --grace-period=0 --force"); got != tt.pods {
 				t.Errorf("the node's page tells of its pods: %v", got)
 			}
 			if got := says(s, node, "1 instance on it is not evacuated"); got != tt.tell {

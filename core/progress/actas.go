@@ -73,7 +73,16 @@ func TurnOn(s *core.Snapshot, a core.ActAs, node string) ActTurn {
 	if asked := r != nil && r.Deleting.IsZero(); !n.Deleting.IsZero() && (l == nil || !asked && d == nil) {
 		return TurnNone // its Node was deleted: no lock is made for it, and nothing is taken back
 	}
-	return turnOf(l, r, d)
+	turn := turnOf(l, r, d)
+	if turn == TurnReturn && r == nil && !RemovalsKnown(s) {
+		return TurnNone // it may be one that is to be removed, and stays released
+	}
+	return turn
+}
+
+// RemovalsKnown tells whether it is known which nodes are to be removed. A release without such requests has none.
+func RemovalsKnown(s *core.Snapshot) bool {
+	return s.Known(core.SourceDeletionRequests) || s.Sources[core.SourceDeletionRequests].State == core.SourceAbsent
 }
 
 // MovesInstances tells whether the played controller has to move instances off the node: only OpenStack's does, only on nodes with

@@ -21,7 +21,7 @@ func LeftLock(s *core.Snapshot, name string) *core.WorkloadLock {
 		return nil
 	case !s.Known(core.SourceNodeRequests) || !s.Known(core.SourceNodeLocks):
 		return nil
-	case !s.Known(core.SourceDeletionRequests) && s.Sources[core.SourceDeletionRequests].State != core.SourceAbsent:
+	case !RemovalsKnown(s):
 		return nil
 	}
 	if Settling(s, n, InnerSettles) {

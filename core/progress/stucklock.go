@@ -24,7 +24,7 @@ func StuckLock(s *core.Snapshot, name string) *core.WorkloadLock {
 		return nil
 	case !s.Reached(l.Deleting.Add(InnerSettles)):
 		return nil
-	case !s.Known(core.SourceNodes) || !s.Known(core.SourceNodeLocks):
+	case !s.Known(core.SourceNodes) || !s.Known(core.SourceNodeLocks) || !RemovalsKnown(s):
 		return nil
 	}
 	return l

@@ -119,6 +119,10 @@ func (p *planner) act() {
 	}
 }
 
+// takesBack are the steps of a played controller that take a node back.
+var takesBack = map[core.IntentKind]bool{core.IntentActIntoScheduling: true, core.IntentActVolumeIn: true, core.IntentActRearm: true,
+	core.IntentActFinish: true}
+
 // actSources are the sources on which a step of a played controller rests: everything that its guards read has to be fresh.
 func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 	out := []core.SourceID{core.SourceClusterLocks, core.SourceClusterRequests}
@@ -130,10 +134,10 @@ func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 		out = append(out, served(s, core.SourceDisableNotices)...)
 	case progress.AsksRemoval(s, i.Node) != nil:
 		out = append(out, core.SourceDeletionRequests)
+	case takesBack[i.Kind] && s.NodeRequest(i.Node) == nil: // a node that is to be removed stays released
+		out = append(out, served(s, core.SourceDeletionRequests)...)
 	}
-	if i.Node != "" && a.Namespace == podsNamespace &&
-		(i.Kind == core.IntentActIntoScheduling || i.Kind == core.IntentActRearm || i.Kind == core.IntentActVolumeIn ||
-			i.Kind == core.IntentActFinish) {
+	if i.Node != "" && a.Namespace == podsNamespace && takesBack[i.Kind] {
 		out = append(out, core.SourceNodePods)
 	}
 	if a.Controller != core.ControllerOpenStack {

@@ -29,6 +29,26 @@ func TestNobodyAsksForTheClusterByHandDuringAnUpdate(t *testing.T) {
 	}
 }
 
+// Without the controller's finalizer a request that is withdrawn is gone at once, and nobody takes the node back (docs/mosk.md#finalizers).
+func TestWithdrawingARequestThatIsNotHeldLeavesTheLock(t *testing.T) {
+	for held, says := range map[bool]string{true: "take their locks back",
+		false: "gone at once, and the controller does not take the node back"} {
+		sc := scene.NewScene()
+		sc.Node("cmp-1", core.RoleCompute)
+		sc.ByHandCluster()
+		sc.NodeLock("cmp-1", core.ControllerOpenStack).RawState = core.LockInactive
+		r := sc.Request("cmp-1", time.Hour)
+		if r.MadeBy, r.Name, r.Finalizers = core.MadeByLockstep, "by-hand-cmp-1", nil; held {
+			r.Finalizers = scene.HeldBy
+		}
+		s := sc.Again().Snapshot
+		st := Plan(s, core.Intent{Kind: core.IntentWithdraw, Object: r.Ref()})
+		if !strings.Contains(st.Then, says) || (st.Risk == core.RiskHighest) == held {
+			t.Errorf("held %v: risk %s, then %q", held, st.Risk, st.Then)
+		}
+	}
+}
+
 // A node that does not return does not keep its request forever: the request can be given up, by its full name.
 func TestAMaintenanceOfADeadNodeCanBeGivenUp(t *testing.T) {
 	sc := scene.NewScene()

@@ -105,7 +105,7 @@ func (p *planner) guardTarget(in *core.Instance) {
 	if down := goingDown(p.s, in.Host, zone); len(down) > 0 {
 		g.Text = "no other compute service" + where + " that is up and enabled goes down now"
 		g.Holds, g.Answer = false, "the scheduler may choose "+wording.Some(down, 3)+
-			": the lock is released, so the host may be rebooted at any time, and nova-compute is enabled"
+			": the lock is released, so the host may be rebooted or removed at any time, and nova-compute is enabled"
 		g.Remedy = "disable nova-compute there first"
 	}
 	p.guard(g)
@@ -117,11 +117,13 @@ func goingDown(s *core.Snapshot, host, zone string) []string {
 	var out []string
 	for h, svc := range s.Services {
 		n := s.NodeOfHost(h)
-		if h == host || n == nil || !usable(svc, zone) || !EntersMaintenance(s, n.Name) {
+		if h == host || n == nil || !usable(svc, zone) {
 			continue
 		}
-		l := s.NodeLock(n.Name, core.ControllerOpenStack)
-		if l != nil && l.State() == core.LockInactive && progress.ScopeOf(s, s.NodeRequest(n.Name)) != core.ScopeDrain {
+		if l := s.NodeLock(n.Name, core.ControllerOpenStack); l == nil || l.State() != core.LockInactive {
+			continue
+		}
+		if s.Deletions[n.Name] != nil || EntersMaintenance(s, n.Name) && progress.ScopeOf(s, s.NodeRequest(n.Name)) != core.ScopeDrain {
 			out = append(out, wording.OneLine(n.Label(), 64))
 		}
 	}

@@ -9,6 +9,29 @@ import (
 	"lockstep/scene"
 )
 
+// While it is not known which nodes are to be removed, a played controller takes no node back: the scheduler would fill one that leaves
+// (docs/mosk.md#removal). A release that knows no removals has none.
+func TestNoNodeIsTakenBackThatMayBeRemoved(t *testing.T) {
+	for state, may := range map[core.SourceState]bool{core.SourceConnecting: false, core.SourceForbidden: false, core.SourceFailed: false,
+		core.SourceAbsent: true} {
+		sc := scene.Left()
+		sc.Settings = scene.PlaysOpenStack()
+		sc.Source(core.SourceDeletionRequests, state)
+		s := sc.Again().Snapshot
+		a, _ := progress.ActAs(s, core.ControllerOpenStack)
+		known := may || state == core.SourceFailed // it has been listed before
+		if turn := progress.TurnOn(s, a, "cmp-01"); (turn == progress.TurnReturn) != known {
+			t.Errorf("%s: the turn is %v", state, turn)
+		}
+		for kind := range takesBack {
+			i := core.Intent{Kind: kind, Controller: core.ControllerOpenStack, Node: "cmp-01"}
+			if _, stale := Plan(s, i).Unmet(core.GuardFresh); stale == may {
+				t.Errorf("%s, %s: it rests on the removals: %v", state, kind, stale)
+			}
+		}
+	}
+}
+
 // A lock does not count as left over when somebody asks for the node, or has just asked.
 func TestALockThatIsNotLeft(t *testing.T) {
 	for name, change := range map[string]func(scene.Scene){

@@ -129,6 +129,11 @@ func (p *planner) overrideLock() {
 	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the lock does not say it yet", Holds: !same,
 		Answer: "it says " + wording.OneLine(string(l.State()), 40)})
 	if l.Node != "" && to == core.LockInactive {
+		if d := s.Deletions[l.Node]; d != nil {
+			p.fact(RemovalFactName, d.UID)
+		} else {
+			p.fact(RemovalFactName, "")
+		}
 		host := s.HostOf(l.Node)
 		p.hostFacts(l.Node)
 		if s.Known(core.SourceMigrations) {
@@ -205,16 +210,32 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 		}
 	}
 	switch {
+	case request == nil && l.Node != "" && s.Deletions[l.Node] != nil && len(others) == 0:
+		return "Its removal is asked for, and no other lock holds it: LCM drains the node at once and takes it out of the cluster" +
+			goesWith(s, l.Node) + "."
+	case request == nil && l.Node != "" && s.Deletions[l.Node] != nil:
+		return "Its removal is asked for. LCM still waits for the lock of " + wording.Some(others, 4) + "."
+	case request == nil && l.Node != "" && !progress.RemovalsKnown(s):
+		return "Nobody asks for its maintenance now. Whether its removal is asked for is not known: then LCM may take it out of the cluster at " +
+			"once" + goesWith(s, l.Node) + "."
 	case request == nil:
 		return "Nobody asks for it now; it counts as released as soon as somebody does."
 	case len(others) > 0:
 		return "LCM still waits for the lock of " + wording.Some(others, 4) + "."
+	case !request.Deleting.IsZero():
+		return "Its request is being removed: LCM takes nothing by it any more."
+	case request.ByHand() && l.Node == "":
+		return "No other lock holds the cluster: its nodes can be asked for. LCM does nothing by itself, as the request was made by hand."
 	case l.Node == "":
 		return "No other lock holds the cluster: LCM goes on to the nodes at once."
 	}
-	text := "No other lock holds the node: LCM drains it at once"
+	text, reboots, after := "No other lock holds the node: LCM drains it at once", ", and may reboot it", "."
+	if request.ByHand() {
+		text, reboots = "No other lock holds the node: it is yours to drain", ", and to reboot"
+		after = ". LCM does nothing by itself, as the request was made by hand."
+	}
 	if progress.ScopeOf(s, request) != core.ScopeDrain {
-		text += ", and may reboot it"
+		text += reboots
 		var down []string
 		for _, v := range InTheWay(s, l.Node) {
 			down = append(down, progress.InstanceLabel(v.Instance))
@@ -227,7 +248,32 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 				wording.Some(down, 4))
 		}
 	}
-	return text + "."
+	return text + after
+}
+
+// lockTakenBack says when the OpenStack controller takes a node's inactive lock back. It does not look at removals: when one is withdrawn,
+// the lock stays as it is (docs/mosk.md#left-over-locks).
+func lockTakenBack(s *core.Snapshot, node string) string {
+	if s.Deletions[node] != nil && s.NodeRequest(node) == nil {
+		return "It does not take the lock back when the removal is withdrawn."
+	}
+	return "It takes the lock back when the request is removed, or at once when a new release of it is rolled out."
+}
+
+// goesWith says what goes with a node that leaves the cluster: all instances on it, whatever their state.
+func goesWith(s *core.Snapshot, node string) string {
+	if !s.Known(core.SourceInstances) {
+		return "; what is on it is not known, and goes with it"
+	}
+	var on []string
+	for _, in := range s.InstancesOn(node) {
+		on = append(on, progress.InstanceLabel(in))
+	}
+	if len(on) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s %s with it: %s", wording.Count(len(on), "instance"), wording.Verb(len(on), "goes", "go"),
+		wording.Some(on, 4))
 }
 
 // ownerThen says what the lock's controller does then, and when, as far as the documents tell (docs/mosk.md#by-hand, #tungsten-fabric).
@@ -240,8 +286,7 @@ func ownerThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string
 				"when the request is removed or a new release of it is rolled out."
 		case to == core.LockInactive:
 			return nextLook(s, l.Node) +
-				"takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is " +
-				"removed, or at once when a new release of it is rolled out."
+				"takes the lock for done: it moves nothing more, and leaves nova-compute as it is. " + lockTakenBack(s, l.Node)
 		case to == core.LockActive && l.State() == core.LockInactive:
 			return "The OpenStack controller does not look again at a request that it has handled: until it restarts, nobody releases the " +
 				"lock again unless you do."

@@ -1,12 +1,45 @@
 package step
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"lockstep/core"
 	"lockstep/scene"
 )
+
+// To release the last lock of a node that is to be removed takes the node out of the cluster, with what is on it; the step rests on that
+// request (docs/mosk.md#removal).
+func TestWhatAnOverrideSaysOfARemoval(t *testing.T) {
+	sc := scene.Healthy()
+	for _, l := range sc.NodeLocks.At("cmp-01") {
+		if l.Controller != core.ControllerOpenStack {
+			l.RawState = core.LockInactive
+		}
+	}
+	i := core.Intent{Kind: core.IntentOverrideLock, Object: sc.NodeLock("cmp-01", core.ControllerOpenStack).Ref(), State: core.LockInactive}
+	before := Plan(sc.Again().Snapshot, i)
+	if !strings.Contains(before.Then, "Nobody asks for it now") {
+		t.Errorf("without a removal: %q", before.Then)
+	}
+	sc.Removes("cmp-01")
+	removed := Plan(sc.Again().Snapshot, i)
+	for _, says := range []string{"Its removal is asked for", "out of the cluster; 1 instance goes with it: web-1",
+		"when the removal is withdrawn"} {
+		if !strings.Contains(removed.Then, says) {
+			t.Errorf("%q does not say %q", removed.Then, says)
+		}
+	}
+	if slices.Equal(before.Basis, removed.Basis) {
+		t.Error("a removal that is asked for after the look changes nothing that the step rests on")
+	}
+	delete(sc.Deletions, "cmp-01")
+	sc.Source(core.SourceDeletionRequests, core.SourceForbidden)
+	if then := Plan(sc.Again().Snapshot, i).Then; !strings.Contains(then, "Whether its removal is asked for is not known") {
+		t.Errorf("where removals are not known: %q", then)
+	}
+}
 
 // An override says when the lock's owner looks next, and what happens to the text that the owner wrote.
 func TestWhatAnOverrideSaysOfItsOwner(t *testing.T) {

@@ -136,6 +136,10 @@ func TestGuards(t *testing.T) {
 		{"live: a released host is enabled", scene.Healthy, func(sc scene.Scene) {
 			sc.Maintained("cmp-02", "").RawState, sc.Services["cmp-02"].Enabled = core.LockInactive, true
 		}, live, []core.GuardID{"target"}},
+		{"live: a host that was let go for its removal is enabled", scene.Healthy, func(sc scene.Scene) {
+			sc.Removes("cmp-02")
+			sc.NodeLock("cmp-02", core.ControllerOpenStack).RawState = core.LockInactive
+		}, live, []core.GuardID{"target"}},
 		{"live: a released host is disabled", scene.Healthy, func(sc scene.Scene) {
 			sc.Maintained("cmp-02", "").RawState, sc.Services["cmp-02"].Enabled = core.LockInactive, false
 		}, live, nil},

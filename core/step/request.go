@@ -250,6 +250,13 @@ func (p *planner) withdraw() {
 		} else {
 			p.guardNodeBack(r.Node)
 		}
+		p.fact("held by", progress.FinalizerOn(s, r.Meta))
+		if l := s.NodeLock(r.Node, core.ControllerOpenStack); Unheld(s, r) && l != nil &&
+			(l.State() != core.LockActive || l.InnerState == core.InnerActive) {
+			p.step.Risk, p.step.Type = core.RiskHighest, typable(r.Name, r.UID)
+			p.step.Then = "The request bears no finalizer of the OpenStack controller: it is gone at once, and the controller does not take the " +
+				"node back. Its lock stays " + wording.OneLine(string(l.State()), 40) + ", with " + InnerText(l.InnerState) + "."
+		}
 	} else {
 		p.guardNoNodes()
 		p.step.Then, p.step.Undo = "The controllers take their cluster locks back.", "ask again"

@@ -10,7 +10,7 @@ import (
 func (p *planner) freeLock() {
 	s := p.s
 	p.step.Title, p.step.Risk = "let the lock go", core.RiskHigh
-	l := p.lock(core.SourceNodes, core.SourceClusterRequests)
+	l := p.lock(append(served(s, core.SourceDeletionRequests, core.SourceDisableNotices), core.SourceNodes, core.SourceClusterRequests)...)
 	if l == nil {
 		return
 	}
