@@ -38,6 +38,15 @@ func TestAStatusSaysThatTheUpdateStandsStill(t *testing.T) {
 	}
 }
 
+// Nothing of the update waits for a node whose lock was left inactive (docs/mosk.md#left-over-locks), so the update does not stand still.
+func TestALockThatWasLeftDoesNotHoldTheUpdateUp(t *testing.T) {
+	sc := scene.Left()
+	sc.Update(10 * time.Minute)
+	if got := statusOf(sc.Snapshot, nil).Update.Assessment; !strings.HasPrefix(got, "goes on, in phase 2") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A step that was commenced and is held is not told to be one that nobody has commenced.
 func TestAStatusSaysThatTheNextStepIsHeld(t *testing.T) {
 	for want, started := range map[string]time.Time{"next is group mos-default, which nobody has commenced": {},

@@ -14,17 +14,23 @@ import (
 func (f *phaseFacts) begun(nodes []*core.NodeView) bool { return slices.ContainsFunc(nodes, f.asked) }
 
 // asked tells whether LCM asks for the node in this update, or has asked for it.
-func (f *phaseFacts) asked(v *core.NodeView) bool {
-	if v.Request != nil && IsFor(v.Request, f.request) {
+func (f *phaseFacts) asked(v *core.NodeView) bool { return askedBy(f.request, v) }
+
+// askedBy tells whether LCM asks for the node in the update of a request, or has asked for it.
+func askedBy(update *core.MaintenanceRequest, v *core.NodeView) bool {
+	if v.Request != nil && IsFor(v.Request, update) {
 		return true
 	}
-	return v.Round.Update == f.request.UID && !v.Round.Started.IsZero()
+	return v.Round.Update == update.UID && !v.Round.Started.IsZero()
 }
 
-// stage is the node's stage if it belongs to the update, else idle. A node that no lock holds is updated without a request. Where
-// requests are not known, the node's stage decides.
-func (f *phaseFacts) stage(v *core.NodeView) core.Stage {
-	if !v.Active() || f.asked(v) || v.Request == nil && len(v.Locks) == 0 || !f.s.Known(core.SourceNodeRequests) {
+func (f *phaseFacts) stage(v *core.NodeView) core.Stage { return stageInUpdate(f.s, f.request, v) }
+
+// stageInUpdate is the node's stage if it belongs to the update of a request, else idle: nothing of the update waits for a lock that is
+// left over, or for a node that is to be removed. A node that no lock holds is updated without a request. Where requests are not known, and
+// without an update, the node's stage decides.
+func stageInUpdate(s *core.Snapshot, update *core.MaintenanceRequest, v *core.NodeView) core.Stage {
+	if !v.Active() || update == nil || askedBy(update, v) || v.Request == nil && len(v.Locks) == 0 || !s.Known(core.SourceNodeRequests) {
 		return v.Stage
 	}
 	return core.StageIdle

@@ -15,6 +15,10 @@ func otherLocksOnly(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	names := f.otherWaits()
+	if len(names) == 0 && !f.locksKnown {
+		return verdict{reason: "asked for; its locks are not known: " + f.s.WhyUnknown(core.SourceNodeLocks), what: "locks not known",
+			at: f.requestAt()}, true
+	}
 	for i, name := range names {
 		names[i] += wording.InBrackets(f.lcmWaits().LockState(name))
 	}

@@ -27,6 +27,11 @@ func TestStages(t *testing.T) {
 		{"(a) request, active, inner inactive", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").InnerState = core.InnerInactive
 		}, core.StageQueued, "", "has not begun"},
+		{"asked for, and locks may not be read", func(sc scene.Scene) {
+			sc.Request("cmp-01", time.Minute)
+			sc.NodeLocks = core.ByName[[]*core.WorkloadLock]{}
+			sc.Source(core.SourceNodeLocks, core.SourceForbidden)
+		}, core.StagePreparing, "locks not known", "its locks are not known: "},
 		{"(a) as F says", func(sc scene.Scene) {
 			sc.Maintained("cmp-01",
 				"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01",

@@ -137,12 +137,12 @@ func workersUnderWay(s *core.Snapshot) bool {
 // nodesStand is the standstill by nodes of the phase that are in the stage, with the reason of the first; no cause when there are none.
 func nodesStand(s *core.Snapshot, phase core.PhaseID, stage core.Stage, cause core.StandstillCause) Stand {
 	var labels, names []string
-	reason := ""
+	reason, update := "", UpdateRequest(s)
 	for _, v := range NodeViews(s) {
 		if v.Stage != core.StageWaiting && v.Stage != core.StageFailed {
 			break // these come first
 		}
-		if v.Stage == stage && v.Node != nil && v.Node.Is(core.RoleMaster) == (phase == core.PhaseMasters) {
+		if stageInUpdate(s, update, v) == stage && v.Node != nil && v.Node.Is(core.RoleMaster) == (phase == core.PhaseMasters) {
 			if labels, names = append(labels, v.Label), append(names, v.Name); reason == "" {
 				reason = v.Reason
 			}

@@ -40,6 +40,12 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 			sc.Maintained("cmp-01", scene.StillPresent)
 			sc.Instance("cmp-01", "web-1")
 		}},
+		{"one waits, and another one's lock is left from before", core.StandsForPerson, "cmp-02: ", "cmp-02", func(sc scene.Scene) {
+			sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive
+			sc.Mode("cmp-02", core.ModeManual)
+			sc.Maintained("cmp-02", scene.StillPresent)
+			sc.Instance("cmp-02", "web-1")
+		}},
 		{"a lock says failed", core.StandsFailed, "cmp-01: ", "cmp-01", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").RawState = core.LockFailed
 		}},

@@ -80,10 +80,11 @@ func updateOf(s *core.Snapshot) core.Update {
 			continue
 		}
 		u.Nodes++
-		switch {
-		case v.Stage == core.StageWaiting:
+		switch stageInUpdate(s, cmr, v) {
+		case core.StageIdle, core.StageDone, core.StageQueued, core.StageFailed:
+		case core.StageWaiting:
 			u.Waiting++
-		case v.Active() && v.Stage != core.StageQueued && v.Stage != core.StageFailed:
+		default:
 			u.Moving++
 		}
 	}

@@ -38,6 +38,19 @@ func TestDoneOfAnUpdate(t *testing.T) {
 	}
 }
 
+// The nodes that go on and those that wait are the update's: a lock that was left inactive is not (docs/mosk.md#left-over-locks).
+func TestNodesOfAnUpdateThatWait(t *testing.T) {
+	sc := scene.Left()
+	sc.Update(5 * time.Hour)
+	sc.Mode("cmp-02", core.ModeManual)
+	sc.Maintained("cmp-02", scene.StillPresent)
+	sc.Instance("cmp-02", "web-1")
+	sc.Maintained("cmp-03", "")
+	if u := Update(sc.Snapshot); u.Waiting != 1 || u.Moving != 1 {
+		t.Errorf("%d wait and %d go on, want 1 and 1", u.Waiting, u.Moving)
+	}
+}
+
 func TestReleasesOfAnUpdate(t *testing.T) {
 	const old, target = "17.4.0+25.1", "21.0.0+25.2"
 	at := func(sc scene.Scene, release string) {
