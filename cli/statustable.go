@@ -40,12 +40,18 @@ func nodeMatters(v *core.NodeView, needing map[string]bool) bool {
 	return v.Active() || len(v.Problems) > 0 || needing[v.Name] || v.Node == nil || v.Node.Ready != "True" || v.Node.Cordoned
 }
 
-// nodesNeedingYou are the nodes with an entry of "Needs you" that is more than a notice.
+// nodesNeedingYou are the nodes with an entry of "Needs you" that is more than a notice, about themselves or about something on them.
 func nodesNeedingYou(all []core.Attention) map[string]bool {
 	needing := map[string]bool{}
 	for _, a := range all {
-		if a.Severity != core.SeverityNotice && a.Subject.Kind == core.KindNode {
+		if a.Severity == core.SeverityNotice {
+			continue
+		}
+		if a.Subject.Kind == core.KindNode {
 			needing[a.Subject.Name] = true
+		}
+		if a.Node != "" { // it is about the node's machine, a lock or an instance
+			needing[a.Node] = true
 		}
 	}
 	return needing

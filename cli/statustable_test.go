@@ -174,6 +174,7 @@ func TestWhichNodesMatter(t *testing.T) {
 		"an entry about":   {func(v *core.NodeView) { v.Name = "warned" }, true},
 		"a notice about":   {func(v *core.NodeView) { v.Name = "noticed" }, false},
 		"an entry of kind": {func(v *core.NodeView) { v.Name = "instance" }, false},
+		"its machine's":    {func(v *core.NodeView) { v.Name = "machined" }, true},
 	} {
 		v := *idle
 		tc.change(&v)
@@ -181,6 +182,7 @@ func TestWhichNodesMatter(t *testing.T) {
 			{Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindNode, Name: "warned"}},
 			{Severity: core.SeverityNotice, Subject: core.Ref{Kind: core.KindNode, Name: "noticed"}},
 			{Severity: core.SeverityUrgent, Subject: core.Ref{Kind: core.KindInstance, Name: "instance"}},
+			{Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindMachine, Name: "m"}, Node: "machined"},
 		})
 		if got := nodeMatters(&v, needing); got != tc.matters {
 			t.Errorf("%s: %v", name, got)

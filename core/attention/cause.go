@@ -99,7 +99,13 @@ func waitsForPlace(f *facts, a core.Attention) string {
 	if !ok || !f.waitsForOthers(v) {
 		return ""
 	}
-	return f.firstOf(nil, core.RuleStaleInner)
+	if id := f.firstOf(nil, core.RuleStaleInner); id != "" {
+		return id
+	}
+	return f.firstOf(func(b core.Attention) bool {
+		l := f.s.NodeLock(b.Node, core.ControllerOpenStack)
+		return l != nil && l.InnerState == core.InnerActive
+	}, core.RuleLockLeft)
 }
 
 // clusterOutage names an OpenStack that does not answer, for a cluster lock of the OpenStack controller.

@@ -15,6 +15,9 @@ func (f *facts) lockLeft(n nodeFacts) {
 	a := n.entry(core.RuleLockLeft)
 	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Lock(l.UID).Since
 	a.Reason = progress.LeftText(f.s, n.Name)
+	if l.InnerState == core.InnerActive && len(n.waiting) > 0 { // whatever its state (docs/mosk.md#concurrency)
+		a.Reason = "holds up " + wording.Some(n.waiting, 3) + ", as its lock says inner_state=active; " + a.Reason
+	}
 	if r := progress.LeftUnseen(f.s, n.Name); r.Unseen {
 		a.Detail = "Its request was removed at " + wording.ClockText(r.Ended) +
 			", and the OpenStack controller had never seen it: it does not take the node back."

@@ -42,6 +42,22 @@ func TestALockThatWasLeftInactive(t *testing.T) {
 	}
 }
 
+// A lock that was left inactive with inner_state=active takes a place among those that the controller handles at a time
+// (docs/mosk.md#concurrency): its entry names the nodes that wait for the place, and is their cause.
+func TestALockThatWasLeftTakesAPlace(t *testing.T) {
+	for inner, holds := range map[string]bool{core.InnerActive: true, core.InnerInactive: false} {
+		sc := scene.Left()
+		sc.Update(5 * time.Hour)
+		sc.NodeLock("cmp-01", core.ControllerOpenStack).InnerState = inner
+		sc.Maintained("cmp-02", deferredByF).InnerState = core.InnerInactive
+		s := sc.Again().Snapshot
+		i := slices.IndexFunc(Of(s), func(a core.Attention) bool { return a.Rule == core.RuleLockLeft })
+		if i < 0 || strings.Contains(Of(s)[i].Reason, "holds up cmp-02") != holds {
+			t.Errorf("inner_state=%s: %+v", inner, Of(s))
+		}
+	}
+}
+
 // A request and its lock are two streams, and either can be ahead: in the Snapshot in which the request is gone, and for a while after it,
 // the lock can be one of before.
 func TestALockIsNotCalledLeftWhileItsRequestHasJustGone(t *testing.T) {
