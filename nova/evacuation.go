@@ -173,8 +173,11 @@ func (c *Client) addPinnedZones(ctx context.Context, s *session, host string, zo
 			}
 		}
 		n := len(doc.Servers)
-		if n == 0 || !hasNext(doc.Links) || doc.Servers[n-1].ID == marker {
+		if n == 0 || !hasNext(doc.Links) {
 			return nil
+		}
+		if doc.Servers[n-1].ID == marker {
+			return errShape("a list of servers: a page of it came again")
 		}
 		marker = doc.Servers[n-1].ID
 	}
@@ -230,8 +233,11 @@ func (c *Client) listDevicePorts(ctx context.Context, hosts []string) ([]core.Po
 				}
 			}
 			n := len(page.Ports)
-			if n == 0 || !hasNext(page.Links) || page.Ports[n-1].ID == marker {
+			if n == 0 || !hasNext(page.Links) {
 				return nil
+			}
+			if page.Ports[n-1].ID == marker {
+				return errShape("a list of ports: a page of it came again")
 			}
 			marker = page.Ports[n-1].ID
 		}

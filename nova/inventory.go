@@ -334,8 +334,11 @@ func (c *Client) listFlavors(ctx context.Context) ([]core.FlavorRecord, error) {
 					Flavor: core.Flavor{Name: f.Name, VCPUs: f.VCPUs, RAMMiB: f.RAM, DiskGiB: f.Disk, ExtraSpecs: f.ExtraSpecs}})
 			}
 			n := len(page.Flavors)
-			if n == 0 || !hasNext(page.Links) || page.Flavors[n-1].ID == marker {
+			if n == 0 || !hasNext(page.Links) {
 				return nil
+			}
+			if page.Flavors[n-1].ID == marker {
+				return errShape("a list of flavors: a page of it came again")
 			}
 			marker = page.Flavors[n-1].ID
 		}

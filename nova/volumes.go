@@ -164,8 +164,11 @@ func (c *Client) listVolumes(ctx context.Context, host string, keep func(core.Vo
 				}
 			}
 			n := len(page.Volumes)
-			if n == 0 || !hasNext(page.Links) || page.Volumes[n-1].ID == marker {
+			if n == 0 || !hasNext(page.Links) {
 				return nil
+			}
+			if page.Volumes[n-1].ID == marker {
+				return errShape("a list of volumes: a page of it came again")
 			}
 			marker = page.Volumes[n-1].ID
 		}
