@@ -193,6 +193,10 @@ func (t *listeningTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 			done()
 			return resp, err
 		}
+		if r.URL.Query().Get("follow") != "" { // a log that is followed ends when nobody reads it any more
+			done()
+			return resp, nil
+		}
 		resp.Body = &awaitedBody{resp.Body, done}
 		return resp, nil
 	}

@@ -108,6 +108,13 @@ func TestAnAnswerWaitsForNoBeat(t *testing.T) {
 		if _, err := (&listeningTransport{leftUnread{}, beat}).RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
 			t.Fatal(err)
 		}
+		for follow, busy := range map[string]bool{"": true, "?follow=true": false} {
+			beat := newBeat()
+			_, err := (&listeningTransport{leftUnread{}, beat}).RoundTrip(httptest.NewRequest(http.MethodGet, "/log"+follow, nil))
+			if err != nil || beat.busy() != busy {
+				t.Errorf("%q: it is awaited: %v, %v", follow, beat.busy(), err)
+			}
+		}
 		began := time.Now()
 		if beat.rest(0, nil); time.Since(began) != 0 {
 			t.Errorf("it rests %s while an answer is awaited", time.Since(began))
