@@ -238,7 +238,7 @@ func (c actCheckAt) nothingOn(ctx context.Context) error {
 	if c.e.cfg.OpenStack == nil {
 		return refuse("Nova cannot be asked what is on the host")
 	}
-	found, err := c.e.cfg.OpenStack.InstancesOf(ctx, c.s.HostOf(node))
+	found, err := c.e.instancesOn(ctx, c.s.HostOf(node))
 	if err != nil {
 		return err
 	}

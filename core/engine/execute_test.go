@@ -258,7 +258,11 @@ func TestDeclareSafeAsksNovaItself(t *testing.T) {
 		then func(c *testCloud) // after the last look
 		says string
 	}{
-		"an instance has come":       {func(c *testCloud) { c.add("late-1", "cmp-1") }, "late-1"},
+		"an instance has come": {func(c *testCloud) { c.add("late-1", "cmp-1") }, "late-1"},
+		"Nova does not see its cell for a moment": {func(c *testCloud) {
+			c.add("late-1", "cmp-1")
+			c.blind = 1
+		}, "late-1"},
 		"Nova does not see its cell": {func(c *testCloud) { delete(c.services, "cmp-1") }, "not even its nova-compute"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/core/wording"
@@ -16,7 +18,7 @@ func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
 	}
 	s := e.Snapshot()
 	host := s.HostOf(node)
-	found, err := e.cfg.OpenStack.InstancesOf(ctx, host)
+	found, err := e.instancesOn(ctx, host)
 	if err != nil {
 		return err
 	}
@@ -28,6 +30,28 @@ func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
 		return refuse("Nova still shows on %s: %s", s.Label(node), wording.Clip(strings.Join(names, ", "), 300))
 	}
 	return e.nothingComes(ctx, node)
+}
+
+// instancesOn asks Nova twice what is on a host, and in between whether the host's cell answers: what either answer shows is there. One
+// query that a cell's database did not answer makes the host seem empty, and the next one is answered again.
+func (e *Engine) instancesOn(ctx context.Context, host string) ([]*core.Instance, error) {
+	before, err := e.cfg.OpenStack.InstancesOf(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.cellAnswers(ctx, host); err != nil {
+		return nil, err
+	}
+	found, err := e.cfg.OpenStack.InstancesOf(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range before {
+		if !slices.ContainsFunc(found, func(other *core.Instance) bool { return other.ID == in.ID }) {
+			found = append(found, in)
+		}
+	}
+	return found, nil
 }
 
 // cellAnswers asks Nova for the host's nova-compute, if the host has one. Nova silently leaves a cell out of its lists when the cell's

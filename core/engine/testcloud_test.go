@@ -28,6 +28,7 @@ type testCloud struct {
 	annotations map[string]map[string]string // by node
 	uids        map[string]string            // of the nodes
 	instances   map[string]*core.Instance
+	blind       int                          // so many lists of a host's instances are answered as if the host had none
 	migrations  map[string][]*core.Migration // newest last
 	services    map[string]*core.ComputeService
 	volumes     map[string]*core.VolumeService // by what Cinder calls their hosts
@@ -385,6 +386,10 @@ func (c *testCloud) InstancesOf(_ context.Context, host string) ([]*core.Instanc
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []*core.Instance
+	if c.blind > 0 {
+		c.blind--
+		return nil, nil
+	}
 	for _, in := range c.instances {
 		if in.Host == host {
 			cp := *in
