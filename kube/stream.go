@@ -287,7 +287,11 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 	seconds := int64((s.opts.WatchDuration - s.client.opts.Jitter(string(s.res.source), s.opts.WatchDuration/7)).Seconds())
 	seconds = max(seconds, 1)
 	options.TimeoutSeconds = &seconds
+	// The server answers with the first event or bookmark at the latest. Who stands between and swallows the answer holds a source up that is
+	// not live: nothing else gives its watch up.
+	late := time.AfterFunc(s.opts.WatchDuration+s.opts.SilenceAllowed, cancel)
 	w, err := s.client.resource(s.res.gvr, s.res.namespace).Watch(ctx, options)
+	late.Stop()
 
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -486,6 +486,21 @@ func TestSilentlyDeadWatchIsNoticed(t *testing.T) {
 	})
 }
 
+// Somebody between the server and Lockstep swallows the answers to watches, twice. Each is given up in the end, and the source is live.
+func TestAWatchThatDoesNotOpenIsGivenUp(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
+		c.AddFault(kubeapi.Fault{Verb: "watch", Resource: "nodes", Match: ours, Hang: true, Times: 2})
+		c.CutWatches("nodes")
+		o.wait("stale", func(v *view) bool { return v.state[core.SourceNodes] == core.SourceStale })
+		c.create(node("n2"))
+		o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
+	})
+}
+
 func TestServerInTroubleTurnsSourcesStale(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
