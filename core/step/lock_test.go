@@ -30,6 +30,21 @@ func TestWhatCanBeDoneWithALock(t *testing.T) {
 		}, core.RiskHighest, "", "openstack-cmp-1",
 			[]string{"1 instance goes down with it: web-1", "within 60 s", "--subresource=status",
 				`{"status":{"state":"inactive","errorMessage":null}}`}},
+		{"a node that was asked for by hand: LCM does nothing", func(sc scene.Scene) core.Intent {
+			sc.Node("cmp-1", core.RoleCompute)
+			sc.ByHandCluster()
+			sc.Maintained("cmp-1", "")
+			sc.NodeRequest("cmp-1").MadeBy = core.MadeByLockstep
+			sc.Instance("cmp-1", "web-1")
+			return override(sc.NodeLock("cmp-1", core.ControllerOpenStack), core.LockInactive)
+		}, core.RiskHighest, "", "openstack-cmp-1",
+			[]string{"it is yours to drain, and to reboot; 1 instance goes down with it: web-1. LCM does nothing by itself"}},
+		{"the node's request is being removed: LCM takes nothing by it", func(sc scene.Scene) core.Intent {
+			sc.Node("cmp-1", core.RoleCompute)
+			sc.Maintained("cmp-1", "")
+			sc.NodeRequest("cmp-1").Deleting = scene.Noon
+			return override(sc.NodeLock("cmp-1", core.ControllerOpenStack), core.LockInactive)
+		}, core.RiskHighest, "", "openstack-cmp-1", []string{"Its request is being removed: LCM takes nothing by it any more."}},
 		{"others hold the node as well", func(sc scene.Scene) core.Intent {
 			sc.Node("cmp-1", core.RoleCompute)
 			sc.Maintained("cmp-1", "")
