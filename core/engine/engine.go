@@ -105,7 +105,7 @@ type Engine struct {
 	glance    core.Glance                 // at the last Snapshot in which something could be observed
 	staged    core.ByNode[*core.NodeView] // whose stages were observed last
 	dirty     bool
-	came      time.Time // when the last fact has come
+	rhythm    rhythm // of Snapshots, while it runs
 
 	updateSeen string // UID of the update's request that this run has seen
 
@@ -132,17 +132,6 @@ type Engine struct {
 
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
-
-// While facts change, there is a Snapshot after each beat. together is how long nothing new must have come before a Snapshot is made, so
-// that none shows half of what comes at once; it waits for that no longer than atMost. apart is the shortest time between two Snapshots
-// that new facts cause, from the beginning of one to that of the next. tickEvery is the longest time between two Snapshots, for rules that
-// judge by the clock; a beat longer while facts change.
-const (
-	together  = 2 * time.Millisecond
-	atMost    = 13 * time.Millisecond
-	apart     = core.Beat / 2
-	tickEvery = time.Second
-)
 
 // New makes an Engine. It does nothing before Run.
 func New(cfg Config) *Engine {
@@ -218,30 +207,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
-	var soon <-chan time.Time
-	var due time.Time // when the next Snapshot was to be made first
-	var byTick bool   // it is made because a second is over, and no fact has come for it yet
-	last, pause := time.Now(), apart
+	e.rhythm = newRhythm()
 	publish := func() {
-		last, soon, byTick = time.Now(), nil, false
+		begun := time.Now()
 		e.publish()
-		pause = max(apart, 5*time.Since(last)) // Snapshots of thousands of nodes must never take a whole core
-	}
-	// next is how long new facts wait for their Snapshot.
-	next := func() time.Duration {
-		now := time.Now()
-		if now.Sub(last) >= max(core.Beat, pause) {
-			return together
-		}
-		wait := max(pause-now.Sub(last), together)
-		switch since := core.Beat - core.UntilBeat(now.Add(wait)); {
-		case since < core.AfterBeat:
-			return wait + core.AfterBeat - since
-		case since < core.AfterBeat+atMost: // what is read after this beat still comes
-			return wait
-		default:
-			return wait + core.Beat - since + core.AfterBeat
-		}
+		e.rhythm.made(begun)
 	}
 	for {
 		select {
@@ -251,39 +221,24 @@ func (e *Engine) Run(ctx context.Context) error {
 		case d := <-e.inbox:
 			e.take(d)
 			e.drain()
-			if e.dirty && byTick {
-				soon, byTick = nil, false
-			}
+			e.rhythm.facts()
 		case r := <-e.do:
 			r.do()
 			publish() // the caller waits for the Snapshot that shows it
 			close(r.done)
-		case <-soon:
+		case <-e.rhythm.soon:
 			runtime.Gosched() // who has read something hands it on first
-			e.drain()
-			now := time.Now()
-			if more := together - now.Sub(e.came); more > 0 && now.Sub(due) < atMost {
-				soon = time.After(more)
-				break
+			if e.drain(); !e.rhythm.waits() {
+				publish()
 			}
-			publish()
 		case <-tick.C:
 			e.watchLease()
-			if soon != nil {
-				break
-			}
-			if e.dirty = true; time.Since(last) >= core.Beat {
+			if e.dirty = true; e.rhythm.second() {
 				publish()
-				break
 			}
-			byTick = true
 		}
-		if e.dirty && soon == nil {
-			wait := next()
-			if byTick {
-				wait += atMost // what is read at the beat comes first
-			}
-			due, soon = time.Now().Add(wait), time.After(wait)
+		if e.dirty && e.rhythm.soon == nil {
+			e.rhythm.plan()
 		}
 	}
 }
@@ -305,7 +260,7 @@ func (e *Engine) drain() {
 func wallTime(t time.Time) time.Time { return t.Round(0) }
 
 func (e *Engine) take(d core.Delta) {
-	e.came = time.Now()
+	e.rhythm.came = time.Now()
 	if d.At.IsZero() {
 		d.At = e.cfg.Wall()
 	}
