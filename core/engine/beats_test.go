@@ -48,3 +48,37 @@ func TestWhatIsReadAtABeatIsShownAfterIt(t *testing.T) {
 		}
 	})
 }
+
+// A fact that comes between two beats, when nothing has come for a while, is shown at once. It does not put off what is read at the next
+// beat.
+func TestAFactBetweenTwoBeatsPutsOffNothing(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBenchWith(t, t.TempDir(), atRest(), core.DefaultSettings())
+		defer b.end()
+		snapshots, stop := b.engine.Subscribe()
+		defer stop()
+		shown := func(version string) time.Duration { // how long after it was read
+			began := time.Now()
+			n := &core.Node{Meta: core.Meta{Name: "late", UID: "late"}, Ready: "True", KubeletVersion: version}
+			b.engine.Apply(core.Delta{Source: core.SourceNodes, Upserts: []core.Object{n}, At: began})
+			for s := range snapshots {
+				if n := s.Nodes["late"]; n != nil && n.KubeletVersion == version {
+					break
+				}
+			}
+			return time.Since(began)
+		}
+		for _, before := range []time.Duration{200, 150, 110, 80, 50, 35} { // milliseconds before the next beat
+			<-snapshots // as a second is over
+			time.Sleep(core.Beat)
+			time.Sleep((core.UntilBeat(time.Now()) - before*time.Millisecond + core.Beat) % core.Beat)
+			if alone := shown("alone " + before.String()); alone > 2*together {
+				t.Errorf("%s before the beat a fact that comes alone is shown %s later", before*time.Millisecond, alone)
+			}
+			time.Sleep(core.UntilBeat(time.Now()) + time.Millisecond)
+			if late := shown("at the beat " + before.String()); late > core.AfterBeat+4*time.Millisecond {
+				t.Errorf("%s before the beat a Snapshot was made; what was read at the beat is shown %s later", before*time.Millisecond, late)
+			}
+		}
+	})
+}
