@@ -73,8 +73,8 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// complete ends a listing. Instances that were not seen since it began are gone.
-func (l *instancePoll) complete() {
+// complete ends a listing. Instances that were not seen since it began are gone, unless Nova shows one when it is asked for it.
+func (l *instancePoll) complete(ctx context.Context) {
 	k := l.listing
 	all := make([]core.Object, 0, l.known.Len())
 	var gone []string
@@ -84,6 +84,15 @@ func (l *instancePoll) complete() {
 			continue
 		}
 		all = append(all, one.Instance)
+	}
+	kept, err := l.keptMissed(ctx, gone)
+	if err != nil {
+		l.listed = time.Time{} // nobody knows what else it does not show
+		l.failed(k, answer{look: k, size: l.size, err: err})
+		return
+	}
+	if kept {
+		all, gone = append(all, l.keep(gone)...), nil
 	}
 	for _, id := range gone {
 		l.forget(id)
@@ -128,6 +137,12 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 		l.read(ctx, l.changes)
 	}
 	left := missing()
+	if len(left) > 0 {
+		if err := l.emptied(ctx, k.query.host, left); err != nil {
+			l.failed(k, answer{look: k, size: l.size, err: err})
+			return
+		}
+	}
 	for _, id := range left {
 		// The next look at the changes shows where it went, or that it was deleted. Until then it is on no host.
 		known := l.known.At(id)

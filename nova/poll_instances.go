@@ -387,7 +387,7 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 	case l.changes:
 		l.changed(upserts, deletes)
 	case l.listing:
-		l.complete()
+		l.complete(ctx)
 	default:
 		l.hostRead(ctx, k, upserts)
 	}

@@ -2,6 +2,7 @@ package nova
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -11,11 +12,16 @@ import (
 
 // computeServices polls the nova-compute services: one short list.
 func (p *Poller) computeServices() pollFunc {
+	known := 0
 	return func(ctx context.Context, _ bool) (time.Duration, error) {
 		services, err := p.c.listServices(ctx, "")
 		if err != nil {
 			return 0, err
 		}
+		if len(services) == 0 && known > 0 {
+			return 0, cellAway("list compute services", fmt.Sprintf("it shows no nova-compute any more; it showed %d", known))
+		}
+		known = len(services)
 		p.emit(core.Delta{Source: core.SourceComputeServices, State: core.SourceLive, Replace: true, Upserts: objects(services)})
 		return p.scaled(servicesEvery), nil
 	}

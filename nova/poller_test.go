@@ -519,10 +519,12 @@ func TestAKnownListGetsStaleAndComesBack(t *testing.T) {
 			d := b.states[core.SourceComputeServices]
 			return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
 		})
-		n.answer("GET /compute/v2.1/os-services", 200, `{"services": []}`)
+		n.answer("GET /compute/v2.1/os-services", 200,
+			`{"services": [{"id": "u2", "binary": "nova-compute", "host": "h2", "status": "enabled", "state": "up"}]}`)
 		b.await("live again", func() bool {
 			d := b.states[core.SourceComputeServices]
-			return d.State == core.SourceLive && d.Err == nil && len(b.objects[core.SourceComputeServices]) == 0
+			return d.State == core.SourceLive && d.Err == nil && len(b.objects[core.SourceComputeServices]) == 1 &&
+				b.objects[core.SourceComputeServices]["u2"] != nil
 		})
 	})
 }

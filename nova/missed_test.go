@@ -1,0 +1,93 @@
+package nova
+
+import (
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim/bubble"
+)
+
+// Nova leaves a cell out of its lists when the cell's database does not answer. An instance that the list of the whole cloud does not show
+// is gone only if Nova does not know it when it is asked for it alone.
+func TestAnInstanceThatAListLeavesOutIsAskedFor(t *testing.T) {
+	const away = `{"computeFault": {"code": 500, "message": "Cell 1 is not responding, hence instance info is not available."}}`
+	const there = `{"server": {"id": "b", "name": "b", "OS-EXT-SRV-ATTR:host": "h2", "status": "ACTIVE"}}`
+	for name, tt := range map[string]struct {
+		status int
+		answer string
+		state  core.SourceState
+		known  bool
+	}{
+		"its cell is away": {500, away, core.SourceStale, true},
+		"it is there":      {200, there, core.SourceLive, true},
+		"it is elsewhere": {200, `{"server": {"id": "b", "name": "b", "OS-EXT-SRV-ATTR:host": "h3", "status": "ACTIVE"}}`,
+			core.SourceLive, false},
+		"it was deleted softly": {200, `{"server": {"id": "b", "OS-EXT-SRV-ATTR:host": "h2", "OS-EXT-STS:vm_state": "soft-delete"}}`,
+			core.SourceLive, false},
+		"it is gone": {404, `{"itemNotFound": {"code": 404, "message": "Instance b could not be found."}}`, core.SourceLive, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				n := newSmallNova(t)
+				n.put("a", "h1", "ACTIVE", 0)
+				n.put("b", "h2", "ACTIVE", 0)
+				_, b := poll(t, n.client())
+				b.await("both", func() bool { return b.instance("b").Host == "h2" && b.state(core.SourceInstances) == core.SourceLive })
+				n.set(func() { delete(n.servers, "b") })
+				n.answer("GET /compute/v2.1/servers/b", tt.status, tt.answer)
+				time.Sleep(relistEvery + time.Minute)
+				b.await("the list is read again", func() bool {
+					return b.state(core.SourceInstances) == tt.state && (b.instance("b").ID == "b") == tt.known && b.instance("a").Host == "h1"
+				})
+				if tt.state == core.SourceLive {
+					return
+				}
+				if err := b.states[core.SourceInstances].Err; err.Kind != core.ErrServer {
+					t.Errorf("it says %v", err)
+				}
+				n.put("b", "h2", "ACTIVE", 0)
+				b.await("live again", func() bool { return b.state(core.SourceInstances) == core.SourceLive && b.instance("b").Host == "h2" })
+			})
+		})
+	}
+}
+
+// The same of the list of a host that is being emptied: it is not empty because its cell is away.
+func TestAHostIsNotEmptyBecauseItsCellIsAway(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 0)
+		p, b := poll(t, n.client(), "h1")
+		b.await("a on h1", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
+		n.answer("GET /compute/v2.1/servers/a", 500, `{"computeFault": {"code": 500, "message": "Cell 1 is not responding."}}`)
+		n.set(func() { delete(n.servers, "a") })
+		p.Nudge()
+		time.Sleep(3 * time.Minute)
+		if b.instance("a").Host != "h1" || len(b.nowhere) > 0 {
+			t.Errorf("a is on %q; on no host were %v", b.instance("a").Host, b.nowhere)
+		}
+		n.answer("GET /compute/v2.1/servers/a", 404, `{"itemNotFound": {"code": 404, "message": "Instance a could not be found."}}`)
+		p.Nudge()
+		b.await("a on no host", func() bool { return b.instance("a").Host == "" })
+	})
+}
+
+// A list without any service after one with some is not believed.
+func TestAnEmptyListOfServicesIsNotBelieved(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		_, b := poll(t, n.client())
+		b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
+		n.answer("GET /compute/v2.1/os-services", 200, `{"services": []}`)
+		b.await("stale", func() bool {
+			d := b.states[core.SourceComputeServices]
+			return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
+		})
+		n.answer("GET /compute/v2.1/os-services", 200,
+			`{"services": [{"id": "u2", "binary": "nova-compute", "host": "h2", "status": "enabled", "state": "up"}]}`)
+		b.await("live again", func() bool {
+			return b.state(core.SourceComputeServices) == core.SourceLive && b.objects[core.SourceComputeServices]["u2"] != nil
+		})
+	})
+}
