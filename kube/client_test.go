@@ -134,6 +134,23 @@ func TestAPluginThatFailsIsNotRunForEveryCall(t *testing.T) {
 	}
 }
 
+// A credential plugin whose credentials the server refuses is run anew once, and then left alone for a while.
+func TestAPluginWhoseCredentialsAreRefusedIsNotRunForEveryCall(t *testing.T) {
+	c := startCluster(t, kubeapi.Options{})
+	path, runs := withPlugin(t, c, `echo run >> FILE; echo '{\"apiVersion\": \"client.authentication.k8s.io/v1\", `+
+		`\"kind\": \"ExecCredential\", \"status\": {\"token\": \"old\"}}'`)
+	client := c.load(path)
+	for n := range 20 {
+		_, _, err := client.get(t.Context(), "/version")
+		if e := Describe(err, ""); e == nil || e.Kind != core.ErrUnauthorized || n > 2 && !strings.Contains(e.Message, "sh brings") {
+			t.Errorf("%+v", e)
+		}
+	}
+	if log, err := os.ReadFile(runs); err != nil || string(log) != "run\nrun\nrun\n" {
+		t.Errorf("it ran: %q, %v", log, err)
+	}
+}
+
 // deadline is a context whose deadline passes when its channel is closed, however fast the machine is.
 type deadline struct {
 	context.Context

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -124,10 +126,13 @@ const (
 
 // yielding lets a call end with its context while a credential plugin is still at work: client-go waits for that without a limit. A
 // call that was given up is not sent when the plugin finishes after all, since its context is over. A plugin that fails is run once
-// for all calls that wait for it, and then left alone for a while.
+// for all calls that wait for it, and then left alone for a while. So is one whose credentials the server refuses: client-go runs it anew
+// after each refusal.
 type yielding struct {
 	base   http.RoundTripper
 	plugin string
+
+	refusals refusals
 
 	turn   turn // for callers that wait for credentials; it guards the three below
 	failed error
@@ -141,7 +146,10 @@ func newYielding(base http.RoundTripper, plugin string) *yielding {
 
 // RoundTrip implements http.RoundTripper.
 func (t *yielding) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx := r.Context()
+	if t.refusals.last() {
+		return nil, apierrors.NewUnauthorized("the server refuses what " + t.plugin + " brings; it is left alone for a moment")
+	}
+	ctx, began := r.Context(), time.Now()
 	if t.turn.take(ctx) != nil {
 		return nil, t.late(ctx)
 	}
@@ -168,6 +176,9 @@ func (t *yielding) RoundTrip(r *http.Request) (*http.Response, error) {
 			t.losses++
 			t.turn.give()
 		}
+		if resp != nil {
+			t.refusals.note(began, resp.StatusCode == http.StatusUnauthorized)
+		}
 		answered <- answer{resp, err}
 	}()
 	select {
@@ -186,6 +197,37 @@ func (t *yielding) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, t.late(ctx)
 }
 
+// refusals are the refusals in a row of what a credential plugin brought. After the first one the plugin has run anew: from the second on,
+// nothing is asked for a while.
+type refusals struct {
+	mu    sync.Mutex
+	inRow int
+	at    time.Time // when the last one was noted
+	until time.Time // before this nothing is asked
+}
+
+// last tells whether the pause after the last refusal lasts.
+func (f *refusals) last() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return time.Now().Before(f.until)
+}
+
+// note notes an answer to a call that began then. Those that were under way together are refused together, and count once.
+func (f *refusals) note(began time.Time, refused bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case !refused:
+		f.inRow = 0
+	case f.inRow == 0 || began.After(f.at):
+		f.at = time.Now()
+		if f.inRow++; f.inRow > 1 {
+			f.until = f.at.Add(min(pluginPause<<min(f.inRow-2, 10), pluginPauseMax))
+		}
+	}
+}
+
 // late is the error of a call whose credentials did not come within its deadline.
 func (t *yielding) late(ctx context.Context) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -198,8 +240,4 @@ func (t *yielding) late(ctx context.Context) error {
 func (t *yielding) WrappedRoundTripper() http.RoundTripper { return t.base }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
-func (t *yielding) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
+func (t *yielding) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.base) }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"lockstep/core"
@@ -77,11 +78,7 @@ func (t *learningTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (t *learningTransport) WrappedRoundTripper() http.RoundTripper { return t.base }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
-func (t *learningTransport) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
+func (t *learningTransport) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.base) }
 
 // discreet takes secrets out of everything that says why a request failed, before client-go makes a text or a log line of it. It
 // sits above the transport that logs in.
@@ -122,11 +119,7 @@ func (t *discreet) error(err error) error {
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
-func (t *discreet) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
+func (t *discreet) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.base) }
 
 // discreetError says why a request failed, without secrets. Its cause stays for errors.Is and errors.As.
 type discreetError struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -292,6 +293,9 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 	late := time.AfterFunc(s.opts.WatchDuration+s.opts.SilenceAllowed, cancel)
 	w, err := s.client.resource(s.res.gvr, s.res.namespace).Watch(ctx, options)
 	late.Stop()
+	if _, opened := w.(*watch.StreamWatcher); err == nil && !opened {
+		err = io.ErrUnexpectedEOF // the connection ended as it opened: client-go makes a watch without events of that
+	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()

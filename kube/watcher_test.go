@@ -501,6 +501,25 @@ func TestAWatchThatDoesNotOpenIsGivenUp(t *testing.T) {
 	})
 }
 
+// Somebody between the server and Lockstep ends each watch as it opens. None of them has shown an event, so the source is not live.
+func TestAWatchThatEndsAsItOpensIsNone(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
+		back := c.AddFault(kubeapi.Fault{Verb: "watch", Resource: "nodes", Match: ours, Cut: true})
+		c.CutWatches("nodes")
+		o.wait("stale", func(v *view) bool {
+			err := v.err[core.SourceNodes]
+			return v.state[core.SourceNodes] == core.SourceStale && err.Kind == core.ErrUnreachable
+		})
+		c.create(node("n2"))
+		back()
+		o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
+	})
+}
+
 func TestServerInTroubleTurnsSourcesStale(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})

@@ -240,6 +240,9 @@ func TestFailedWrites(t *testing.T) {
 		"cut":          {fault: kubeapi.Fault{Cut: true}, kind: core.ErrUnreachable, uncertain: true},
 		"no answer":    {fault: kubeapi.Fault{Hang: true}, kind: core.ErrTimeout, uncertain: true},
 		"busy":         {fault: kubeapi.Fault{Code: 429}, kind: core.ErrTooManyRequests},
+		"asks to wait": {fault: kubeapi.Fault{Code: 429, RetryAfter: 7}, kind: core.ErrTooManyRequests, remedy: "try again in 7s"},
+		"asks in plain text": {fault: kubeapi.Fault{Code: 429, RetryAfter: 7, Plain: true, Message: "Too many requests, please try again later."},
+			kind: core.ErrTooManyRequests, remedy: "try again in 7s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {

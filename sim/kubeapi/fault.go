@@ -36,6 +36,7 @@ type Fault struct {
 	Reason     metav1.StatusReason // in the Status; derived from Code when empty
 	Message    string              // in the Status; derived from Code when empty
 	RetryAfter int                 // seconds, in the Retry-After header and the Status; 0 for none
+	Plain      bool                // the message as plain text in place of a Status, as priority and fairness answers
 	AsEvent    bool                // the watch starts, and its first event is the Status
 
 	Damage wire.Damage
@@ -222,6 +223,10 @@ func (a *active) apply(w http.ResponseWriter, r *http.Request, info requestInfo)
 	if a.AsEvent && info.verb == "watch" {
 		status := statusOf(err)
 		writeJSON(w, http.StatusOK, metav1.WatchEvent{Type: "ERROR", Object: rawStatus(status)})
+		return true
+	}
+	if a.Plain {
+		http.Error(w, err.ErrStatus.Message, a.Code)
 		return true
 	}
 	writeError(w, err)
