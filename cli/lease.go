@@ -15,7 +15,7 @@ type checkedLease struct {
 }
 
 // Acquire implements engine.OperatorLease.
-func (l *checkedLease) Acquire(ctx context.Context, takeOver bool) error {
+func (l *checkedLease) Acquire(ctx context.Context, from string) error {
 	needs := l.needs()
 	if err := l.access.Review(ctx, needs...); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (l *checkedLease) Acquire(ctx context.Context, takeOver bool) error {
 	if missing := l.access.Forbidden("arm writing", needs...); missing != nil {
 		return missing
 	}
-	return l.Lease.Acquire(ctx, takeOver)
+	return l.Lease.Acquire(ctx, from)
 }
 
 // writeNeeds are the rights without which writing is not armed. Playing the OpenStack controller includes the clean-up after

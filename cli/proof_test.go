@@ -606,7 +606,11 @@ func (p *proof) sleep(d time.Duration) {
 func (p *proof) armed(o *operator, takeOver bool) error {
 	ctx, cancel := context.WithTimeout(p.ctx, 5*time.Second)
 	defer cancel()
-	err := o.s.engine.Arm(ctx, takeOver)
+	from := ""
+	if w := o.s.engine.Snapshot().Write; takeOver && !w.Mine {
+		from = w.Lease
+	}
+	err := o.s.engine.Arm(ctx, from)
 	if err == nil {
 		o.armed, o.off = true, false
 		p.took = o != p.first && (takeOver || p.took)

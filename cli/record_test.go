@@ -165,7 +165,7 @@ func TestNothingIsWrittenWhileARecordingIsPlayed(t *testing.T) {
 	if _, err := p.Execute(t.Context(), core.Grant{}); err == nil {
 		t.Error("executed")
 	}
-	if p.Arm(t.Context(), true) == nil || p.Control("1", core.ControlStop) == nil || p.Preview(t.Context(), core.Intent{}).Err == nil {
+	if p.Arm(t.Context(), "") == nil || p.Control("1", core.ControlStop) == nil || p.Preview(t.Context(), core.Intent{}).Err == nil {
 		t.Error("armed, controlled or tried")
 	}
 }

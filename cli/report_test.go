@@ -103,7 +103,12 @@ func reportsTheUpdate(t *testing.T) {
 	st.stop()
 	st.begin()
 	st.until("everything is live again", allKnown)
-	if err := st.s.engine.Arm(t.Context(), true); err != nil { // a killed run gives nothing back
+	var from string
+	st.until("the lease of who was killed is seen", func(s *core.Snapshot) bool {
+		from = s.Write.Lease
+		return from != "" && !s.Write.Mine
+	})
+	if err := st.s.engine.Arm(t.Context(), from); err != nil { // a killed run gives nothing back
 		t.Fatal(err)
 	}
 	st.until("cmp-02 waits still", waits)

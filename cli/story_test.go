@@ -156,7 +156,7 @@ func (st *story) until(what string, so func(*core.Snapshot) bool) *core.Snapshot
 func (st *story) arm() {
 	st.t.Helper()
 	st.until("everything is live", allKnown)
-	if err := st.s.engine.Arm(st.t.Context(), false); err != nil {
+	if err := st.s.engine.Arm(st.t.Context(), ""); err != nil {
 		st.t.Fatal(err)
 	}
 	st.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })

@@ -151,7 +151,12 @@ func recordOfTwo(t *testing.T) {
 	}
 	takeOver := func(st *story) {
 		t.Helper()
-		if err := st.s.engine.Arm(t.Context(), true); err != nil {
+		var from string
+		st.until("the lease of who was killed is seen", func(s *core.Snapshot) bool {
+			from = s.Write.Lease
+			return from != "" && !s.Write.Mine
+		})
+		if err := st.s.engine.Arm(t.Context(), from); err != nil {
 			t.Fatal(err)
 		}
 		st.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })

@@ -187,9 +187,8 @@ func (l *Lease) renew(ctx context.Context) bool {
 	return false
 }
 
-// Acquire implements engine.OperatorLease. A takeover is from the holder that Acquire sees. If yet another operator takes it
-// meanwhile, that is ErrConflict too.
-func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
+// Acquire implements engine.OperatorLease. If another operator than the one named holds it, or takes it meanwhile, that is ErrConflict.
+func (l *Lease) Acquire(ctx context.Context, from string) error {
 	if err := l.turn.take(ctx); err != nil {
 		return Describe(err, l.call("take"))
 	}
@@ -199,17 +198,17 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 	if err := l.nobodyElsewhere(ctx); err != nil {
 		return err
 	}
-	var from string
+	var seen string
 	for attempt := range 4 {
 		state, err := l.look(ctx)
 		if err != nil {
 			return err
 		}
 		if attempt == 0 {
-			from = state.holder
+			seen = state.holder
 		}
 		free := state.holder == "" || state.holder == l.opts.Identity || l.expired()
-		if !free && (!takeOver || state.holder != from) {
+		if !free && (displayed(state.holder) != from || state.holder != seen) {
 			l.lost()
 			return l.heldBy(state.holder)
 		}

@@ -24,18 +24,18 @@ func TestALeaseInAnotherNamespaceIsFound(t *testing.T) {
 		a, b := c.lease(ann), c.leaseIn(namespaceOpenStack, bob)
 		keep(t, a)
 		keep(t, b)
-		if err := a.Acquire(t.Context(), false); err != nil {
+		if err := a.Acquire(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 		until(t, "bob sees ann", func() bool { return b.Holder() == "ann@jump (in namespace default)" })
-		for _, takeOver := range []bool{false, true} {
-			err := b.Acquire(t.Context(), takeOver)
+		for _, from := range []string{"", "ann@jump (in namespace default)"} {
+			err := b.Acquire(t.Context(), from)
 			if e := Describe(err, ""); !conflict(err) || !strings.Contains(e.Remedy, "--lease-namespace default") || b.Held() {
 				t.Errorf("bob got another one: %v", err)
 			}
 		}
 		time.Sleep(time.Minute) // hers is renewed
-		if err := b.Acquire(t.Context(), false); !conflict(err) {
+		if err := b.Acquire(t.Context(), ""); !conflict(err) {
 			t.Errorf("bob got another one: %v", err)
 		}
 		if err := a.Confirm(t.Context()); err != nil {
@@ -44,7 +44,7 @@ func TestALeaseInAnotherNamespaceIsFound(t *testing.T) {
 		if err := a.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Acquire(t.Context(), false); err != nil || !b.Held() {
+		if err := b.Acquire(t.Context(), ""); err != nil || !b.Held() {
 			t.Errorf("after the release: %v", err)
 		}
 	})
@@ -58,7 +58,7 @@ func TestOfManyNamespacesOneAtMostIsHeld(t *testing.T) {
 		for range 10 {
 			var wg sync.WaitGroup
 			for _, l := range leases {
-				wg.Go(func() { _ = l.Acquire(t.Context(), false) }) // it does not matter which one is refused
+				wg.Go(func() { _ = l.Acquire(t.Context(), "") }) // it does not matter which one is refused
 			}
 			wg.Wait()
 			held := 0
@@ -83,14 +83,14 @@ func TestALeaseInAnotherNamespaceExpires(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
 		dead, b := c.leaseIn(namespaceOpenStack, ann), c.lease(bob) // nobody renews hers
-		if err := dead.Acquire(t.Context(), false); err != nil {
+		if err := dead.Acquire(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 		keep(t, b)
-		if err := b.Acquire(t.Context(), false); !conflict(err) {
+		if err := b.Acquire(t.Context(), ""); !conflict(err) {
 			t.Fatalf("a lease that was looked at once is taken for expired: %v", err)
 		}
-		until(t, "bob has his", func() bool { return b.Acquire(t.Context(), false) == nil })
+		until(t, "bob has his", func() bool { return b.Acquire(t.Context(), "") == nil })
 		if err := b.Confirm(t.Context()); err != nil || b.Holder() != "bob@jump" {
 			t.Errorf("bob may not write: %v, %q", err, b.Holder())
 		}
@@ -110,7 +110,7 @@ func TestLeaseOfALoginThatSeesOneNamespace(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
 		l := c.lease(ann)
 		c.AddFault(kubeapi.Fault{Match: ours, Verb: "list", Resource: "leases", Code: http.StatusForbidden})
-		if err := l.Acquire(t.Context(), false); err != nil || !l.Held() {
+		if err := l.Acquire(t.Context(), ""); err != nil || !l.Held() {
 			t.Fatalf("%v, held %v", err, l.Held())
 		}
 		if err := l.Confirm(t.Context()); err != nil {
@@ -131,7 +131,7 @@ func TestALeaseTakenByALostAnswerIsGivenBack(t *testing.T) {
 				intercept(t, a.client, &between{matches: method(http.MethodPost), lose: true, before: func() {
 					back = c.AddFault(kubeapi.Fault{Match: ours, Verb: "get", Code: http.StatusInternalServerError, User: kubeapi.Operator})
 				}})
-				if err := a.Acquire(t.Context(), false); err == nil || a.Held() {
+				if err := a.Acquire(t.Context(), ""); err == nil || a.Held() {
 					t.Fatalf("it is held: %v", err)
 				}
 				if got := c.leaseSpec().text("holderIdentity"); got != ann {
@@ -146,7 +146,7 @@ func TestALeaseTakenByALostAnswerIsGivenBack(t *testing.T) {
 					keep(t, a)
 					until(t, "it is given back", func() bool { return c.leaseSpec().text("holderIdentity") == "" })
 				}
-				if err := b.Acquire(t.Context(), false); err != nil || !b.Held() {
+				if err := b.Acquire(t.Context(), ""); err != nil || !b.Held() {
 					t.Errorf("it keeps others out: %v", err)
 				}
 				time.Sleep(2 * time.Minute)

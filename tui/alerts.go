@@ -17,7 +17,8 @@ import (
 const silenceTimes = "2006-01-02T15:04"
 
 // newSilenceForm asks for which alerts are to be silenced, until when, and why. It offers the update's end and the alerts that fire.
-func newSilenceForm(s *core.Snapshot) *form {
+// now is the Snapshot when it is entered: a length of time counts from then on.
+func newSilenceForm(s *core.Snapshot, now func() *core.Snapshot) *form {
 	quiet := forecast.QuietFor(s)
 	about := "Nobody is notified of the alerts until then. Say the end (06:00, 90m, 2026-03-14T06:00), why, and, for others than those " +
 		`below, matchers in braces: 06:00 new disk {node="cmp-1"}`
@@ -27,7 +28,7 @@ func newSilenceForm(s *core.Snapshot) *form {
 		value = silenceEnd(s, end) + " " + updateName(s)
 	}
 	f := &form{title: "Silence alerts", about: about, label: "until, why {matchers}", input: newLongField(value, mostInLongField), live: true,
-		parse: func(i core.Intent, text string) (core.Intent, error) { return parseSilence(s, i, text) }}
+		parse: func(i core.Intent, text string) (core.Intent, error) { return parseSilence(now(), i, text) }}
 	wide := progress.WideMatchers(s)
 	f.choices = []choice{{"all but some", "every alert except " + strings.Join(keptNames(s), ", ") + ": for a whole update",
 		core.Intent{Kind: core.IntentMakeSilence, Matchers: wide}}}
@@ -108,7 +109,7 @@ func needAlertmanager(m *Model) string {
 }
 
 func (m *Model) askSilence() tea.Cmd {
-	m.ask(newSilenceForm(m.snap))
+	m.ask(newSilenceForm(m.snap, func() *core.Snapshot { return m.snap }))
 	return nil
 }
 

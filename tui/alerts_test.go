@@ -86,7 +86,7 @@ func TestTheFormOfASilence(t *testing.T) {
 		{name: "too long", text: "1000h x", says: "it ends in the days to come"},
 		{name: "less than nothing", text: "-1h x", says: "is no end"},
 	} {
-		f := newSilenceForm(s)
+		f := newSilenceForm(s, func() *core.Snapshot { return s })
 		f.at = tt.at
 		f.input.SetValue(tt.text)
 		if got := f.mind(s); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
@@ -103,7 +103,7 @@ func TestTheFormOfASilence(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.matchers)
 		}
 	}
-	if f := newSilenceForm(s); len(f.choices) != 5 || f.mind(s) != "" {
+	if f := newSilenceForm(s, func() *core.Snapshot { return s }); len(f.choices) != 5 || f.mind(s) != "" {
 		t.Errorf("as it is opened: %d choices, it says %q", len(f.choices), f.mind(s))
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,6 +37,7 @@ type armedMsg struct {
 type controlledMsg struct {
 	control core.Control
 	title   string
+	item    string // the label of the one that is left out
 	err     error
 }
 
@@ -45,7 +47,7 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 	case previewMsg:
 		for _, l := range m.layers {
 			if d, ok := l.(*confirmDialog); ok && d.previewN == msg.n {
-				d.previewed(msg.preview)
+				d.previewed(m, msg.preview)
 			}
 		}
 	case executedMsg:
@@ -88,20 +90,35 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 		if msg.err != nil {
 			return m.say(toneBad, string(msg.control)+" "+msg.title+": "+msg.err.Error())
 		}
+		if msg.control == core.ControlSkip {
+			return m.say(toneInfo, "left out: "+msg.item+", of "+msg.title)
+		}
 		return m.say(toneInfo, controlWords[msg.control]+msg.title)
 	}
 	return nil
 }
 
 var controlWords = map[core.Control]string{
-	core.ControlPause: "held: ", core.ControlResume: "goes on: ", core.ControlSkip: "one left out of: ",
-	core.ControlStop: "begins nothing more: ",
+	core.ControlPause: "held: ", core.ControlResume: "goes on: ", core.ControlStop: "begins nothing more: ",
 }
 
-// control hands a control of the operation to the Backend.
+// control hands a control of the operation to the Backend. What is left out is the item that comes next by what the operator sees.
 func (m *Model) control(op *core.Operation, c core.Control) tea.Cmd {
 	backend, id, title := m.backend, op.ID, op.Title
-	return func() tea.Msg { return controlledMsg{c, title, backend.Control(id, c)} }
+	if c != core.ControlSkip {
+		return func() tea.Msg { return controlledMsg{c, title, "", backend.Control(id, c)} }
+	}
+	i := nextItem(op)
+	if i < 0 {
+		return m.say(toneWarn, "nothing is left to be left out of: "+title)
+	}
+	label := op.Items[i].Label
+	return func() tea.Msg { return controlledMsg{c, title, label, backend.LeaveOut(id, i)} }
+}
+
+// nextItem is the place of the batch's item that comes next; -1 where none does.
+func nextItem(op *core.Operation) int {
+	return slices.IndexFunc(op.Items, func(item core.OperationItem) bool { return item.State == core.OperationQueued })
 }
 
 // preview asks for a dry-run of the intent; n tells its answer from those to earlier questions.

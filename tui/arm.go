@@ -38,6 +38,8 @@ func (m *Model) toggleArm() tea.Cmd {
 	}
 	mode := m.snap.Write
 	switch {
+	case m.halting:
+		return m.say(toneWarn, "writing stays off: Lockstep is being suspended")
 	case mode.Armed:
 		backend := m.backend
 		return tea.Batch(m.say(toneInfo, "writing is off"), func() tea.Msg {
@@ -84,10 +86,8 @@ func (d *armDialog) follow(m *Model) {
 func (d *armDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	key := msg.String()
 	switch {
-	case key == "esc" && d.asking: // the answer may be on its way already: then writing is switched off again
-		d.givenUp = true
-		d.cancel()
-		m.close(d)
+	case key == "esc" && d.asking:
+		d.giveUp(m)
 		return true, m.say(toneInfo, "writing stays off: you took it back")
 	case key == "esc":
 		m.close(d)
@@ -103,6 +103,15 @@ func (d *armDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		d.missing = false
 	}
 	return true, nil
+}
+
+// giveUp closes the dialog. What is asked may be answered already: then writing is switched off again.
+func (d *armDialog) giveUp(m *Model) {
+	if d.asking {
+		d.givenUp = true
+		d.cancel()
+	}
+	m.close(d)
 }
 
 func (d *armDialog) move(by int) {
@@ -131,12 +140,12 @@ func (d *armDialog) press(m *Model) tea.Cmd {
 		return nil
 	}
 	d.asking, d.err = true, nil
-	backend, takeOver := m.backend, d.holder != ""
+	backend, from := m.backend, d.holder
 	ctx, cancel := context.WithTimeout(m.ctx, answerWithin)
 	d.cancel = cancel
 	return func() tea.Msg {
 		defer cancel()
-		return armedMsg{d, backend.Arm(ctx, takeOver)}
+		return armedMsg{d, backend.Arm(ctx, from)}
 	}
 }
 
@@ -301,7 +310,7 @@ func (m *Model) armAtOnce() tea.Cmd {
 	return tea.Batch(m.say(toneInfo, "asking for the operator lease, to switch writing on"), func() tea.Msg {
 		ctx, cancel := context.WithTimeout(parent, answerWithin)
 		defer cancel()
-		return armedAtOnceMsg{backend.Arm(ctx, false)}
+		return armedAtOnceMsg{backend.Arm(ctx, "")}
 	})
 }
 

@@ -28,7 +28,7 @@ func TestArmingTakesAMoveAndAPress(t *testing.T) {
 		t.Fatal("enter alone armed, or did not cancel")
 	}
 	d.keys("w", "right", "enter")
-	if fmt.Sprint(d.fake.armed) != "[false]" || d.top() != nil {
+	if fmt.Sprintf("%q", d.fake.armed) != `[""]` || d.top() != nil {
 		t.Fatalf("armed %v", d.fake.armed)
 	}
 }
@@ -53,7 +53,7 @@ func TestTakingTheLeaseIsTyped(t *testing.T) {
 		t.Errorf("the word is there, and it is missed:\n%s", frame)
 	}
 	d.keys("tab", "enter")
-	if fmt.Sprint(d.fake.armed) != "[true]" {
+	if fmt.Sprintf("%q", d.fake.armed) != `["bob@jump02"]` {
 		t.Fatalf("armed %v", d.fake.armed)
 	}
 }
@@ -180,14 +180,37 @@ func TestFailuresStayUntilAcknowledged(t *testing.T) {
 
 func TestARunningBatchCanBeHeldShortenedAndStopped(t *testing.T) {
 	s := world()
-	s.Operations[0].Items = []core.OperationItem{{Label: "web-1", State: core.OperationDone}, {Label: "db-2", State: core.OperationRunning}}
+	s.Operations[0].Items = []core.OperationItem{{Label: "web-1", State: core.OperationDone}, {Label: "db-2", State: core.OperationRunning},
+		{Label: "db-3", State: core.OperationQueued}, {Label: "db-4", State: core.OperationQueued}}
 	d := drive(s, 120, 40)
-	if frame := stripped(d.shows()); !strings.Contains(frame, "1 of 2") {
+	if frame := stripped(d.shows()); !strings.Contains(frame, "1 of 4") {
 		t.Errorf("the batch's progress is not shown:\n%s", frame)
 	}
-	d.keys("h", "o", "t")
+	d.keys("h", "o")
+	if fmt.Sprint(d.fake.leftOut) != "[2]" || d.toast.text != "left out: db-3, of "+s.Operations[0].Title {
+		t.Errorf("left out is %v, and it says %q", d.fake.leftOut, d.toast.text)
+	}
+	d.keys("t")
 	if got := fmt.Sprint(d.fake.controls); got != "[pause skip stop]" {
 		t.Errorf("controls %s", got)
+	}
+}
+
+// A failure that comes with a Snapshot just before x is not acknowledged: nobody can have read it.
+func TestAFailureThatHasJustComeIsNotAcknowledged(t *testing.T) {
+	failed := func(id string) core.Operation {
+		return core.Operation{ID: id, Title: "live-migrate " + id, State: core.OperationFailed, Text: "No valid host was found.",
+			Started: before(5 * time.Minute), Ended: before(4 * time.Minute)}
+	}
+	d := drive(world(), 120, 40)
+	d.fresh(withOperations(failed("A")))
+	d.later(2 * hushFor)
+	d.fresh(withOperations(failed("B"), failed("A")))
+	if d.keys("x"); len(d.fake.seen) != 0 || !strings.Contains(d.toast.text, "live-migrate B has only just come") {
+		t.Errorf("acknowledged %v, and it says %q", d.fake.seen, d.toast.text)
+	}
+	if d.later(2 * hushFor).keys("x"); fmt.Sprint(d.fake.seen) != "[B]" {
+		t.Errorf("acknowledged %v", d.fake.seen)
 	}
 }
 

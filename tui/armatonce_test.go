@@ -20,7 +20,7 @@ func TestWritingIsArmedBehindTheScreen(t *testing.T) {
 			t.Errorf("before the answer:\n%s", frame)
 		}
 		d.run(cmd)
-		if frame := stripped(d.shows()); !strings.Contains(frame, said) || fmt.Sprint(d.fake.armed) != "[false]" {
+		if frame := stripped(d.shows()); !strings.Contains(frame, said) || fmt.Sprintf("%q", d.fake.armed) != `[""]` {
 			t.Errorf("armed %v, and it does not say %q:\n%s", d.fake.armed, said, frame)
 		}
 	}

@@ -20,14 +20,16 @@ type Backend interface {
 	Execute(ctx context.Context, g core.Grant) (operation string, err error)
 	// Control pauses, resumes, stops a running operation, or skips an item of it.
 	Control(operation string, c core.Control) error
+	// LeaveOut has a running batch leave out an item that has not begun, by its place.
+	LeaveOut(operation string, item int) error
 	// Acknowledge marks a failed operation as seen.
 	Acknowledge(operation string)
 	// Note writes a note into the journal, a new one or a newer version, and returns it once it is kept. Nothing is written to a cluster.
 	Note(ctx context.Context, n core.Note) (core.Note, error)
 	// Lines reads the newest lines of the journal, the newest first: those after the one with the number, and no more than most.
 	Lines(ctx context.Context, after int64, most int) ([]core.JournalLine, error)
-	// Arm makes writing possible; with takeOver it takes the operator lease from its holder.
-	Arm(ctx context.Context, takeOver bool) error
+	// Arm makes writing possible; it takes the operator lease over from the holder who is named as a Snapshot names it, and from no other.
+	Arm(ctx context.Context, from string) error
 	// LookAtLease has the operator lease looked up at once, and does not wait for it.
 	LookAtLease()
 	// Disarm makes writing impossible again and gives the lease back.

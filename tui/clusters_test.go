@@ -187,6 +187,20 @@ func TestEscLeadsBackToTheList(t *testing.T) {
 	if d.keys("esc"); back != 1 {
 		t.Error("esc does not lead back")
 	}
+	armed := world()
+	armed.Operations, armed.Write.Armed = nil, true
+	d = drive(armed, 120, 40, with).keys("esc")
+	if back != 1 || !strings.Contains(d.toast.text, "esc again switches it off and leaves") {
+		t.Fatalf("while writing is on, one esc leaves: %q", d.toast.text)
+	}
+	d.send(toastGoneMsg{d.toast.n})
+	if d.later(2 * hushFor).keys("esc"); back != 1 || !strings.Contains(d.toast.text, "esc again switches it off and leaves") {
+		t.Errorf("a second esc leaves, though the message had gone: %q", d.toast.text)
+	}
+	if d.keys("esc"); back != 2 {
+		t.Error("it cannot be left while writing is on")
+	}
+	back = 1
 	d = drive(world(), 120, 40, with).keys("esc")
 	if back != 1 || !strings.Contains(d.shows(), "Leave mos for the list of clusters?") {
 		t.Fatalf("it does not ask:\n%s", stripped(d.shows()))

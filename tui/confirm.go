@@ -45,6 +45,7 @@ type confirmDialog struct {
 
 	previewN int
 	preview  *core.Preview
+	again    bool // the servers are asked once more, after they have refused it
 	asking   bool // the grant is on its way
 	refusal  string
 	missing  string // what is still to be typed, after an attempt to confirm without it; or why a text was not taken
@@ -69,7 +70,7 @@ func (*confirmDialog) page() bool   { return false }
 // askPreview asks the servers for a dry-run, where the step has one.
 func (d *confirmDialog) askPreview(m *Model) tea.Cmd {
 	m.previews++
-	d.previewN, d.preview = m.previews, nil
+	d.previewN, d.preview, d.again = m.previews, nil, false
 	if d.step.Change == nil {
 		d.preview = &core.Preview{}
 		return nil
@@ -77,7 +78,17 @@ func (d *confirmDialog) askPreview(m *Model) tea.Cmd {
 	return m.preview(d.previewN, d.step.Intent)
 }
 
-func (d *confirmDialog) previewed(p core.Preview) { d.preview = &p }
+// previewed takes the answer of the servers. After a refusal enter asked them again: it must not confirm when it is pressed once more, or
+// held.
+func (d *confirmDialog) previewed(m *Model, p core.Preview) {
+	if d.preview = &p; d.again && p.Err == nil {
+		d.again = false
+		d.hush.begin(m)
+		d.rest()
+		d.focus = onCancel
+		d.input.Blur()
+	}
+}
 
 // rest puts the focus where a stray key does no harm: on Cancel, or where a name has to be typed, on its empty field.
 func (d *confirmDialog) rest() {
@@ -152,6 +163,13 @@ func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 	if d.asking {
 		return nil
 	}
+	d.planAgain(m)
+	var ask tea.Cmd
+	d.room, ask = d.room.renewed(m, d.step.Intent)
+	return ask
+}
+
+func (d *confirmDialog) planAgain(m *Model) {
 	now := m.plan(m.snap, d.step.Intent)
 	was := d.step
 	if d.next != nil {
@@ -169,7 +187,7 @@ func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 			d.rest()
 			d.input.SetValue(typed)
 		}
-		return nil
+		return
 	}
 	if d.next == nil || !sameBasis(was, now) {
 		d.hush.begin(m)
@@ -178,7 +196,6 @@ func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 		d.input.Reset()
 	}
 	d.next, d.news = &now, whatChanged(m.snap, d.step, now)
-	return nil
 }
 
 func sameGuards(a, b core.Step) bool {
@@ -263,6 +280,9 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	if d.hush.on(m) && key != "esc" && !types {
 		return true, m.notTaken(key, "the box has just changed")
 	}
+	if d.next != nil && d.typed() && msg.Text != "" { // the rest of a name that was being typed
+		return true, m.notTaken(key, "it has changed: ctrl+r reads it again")
+	}
 	if d.focus != onInput {
 		return false, nil
 	}
@@ -326,7 +346,9 @@ func (d *confirmDialog) press(m *Model) tea.Cmd {
 	case d.next != nil:
 		return d.readAgain(m)
 	case d.preview != nil && d.preview.Err != nil && d.blocker() == "":
-		return d.askPreview(m)
+		ask := d.askPreview(m)
+		d.again = true
+		return ask
 	case d.fielded() && d.input.Value() != d.step.Type:
 		d.want()
 		return nil

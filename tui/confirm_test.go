@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -357,6 +358,29 @@ func TestTheDryRunComesFirst(t *testing.T) {
 	d.keys("enter")
 	if box.obstacle() != "" || !strings.Contains(stripped(d.shows()), "accepted by the server") {
 		t.Errorf("after an accepted dry-run the obstacle is %q", box.obstacle())
+	}
+	if d.keys("enter").later(2 * hushFor).keys("enter"); len(d.fake.granted) != 0 || d.top() != nil {
+		t.Errorf("enter was pressed once more, as it asked again: granted %d times", len(d.fake.granted))
+	}
+}
+
+// The letters of a name that is being typed as the step changes do nothing else: r would take the change for read.
+func TestTheRestOfATypedNameAcceptsNoChange(t *testing.T) {
+	step := theStep()
+	step.Type = "cmp-rack2"
+	d, w, box := opened(step)
+	d.keys("cmp-")
+	w.step.Basis = append(slices.Clone(step.Basis), core.Fact{Name: "rack", Value: "r02"})
+	d.news()
+	if box.next == nil {
+		t.Fatal("it has not changed")
+	}
+	d.later(2 * hushFor)
+	if d.keys("r", "a", "c", "k", "2"); box.next == nil || len(box.news) == 0 {
+		t.Errorf("the change counts as read:\n%s", stripped(d.shows()))
+	}
+	if d.keys("ctrl+r"); box.next != nil {
+		t.Errorf("ctrl+r does not read again:\n%s", stripped(d.shows()))
 	}
 }
 

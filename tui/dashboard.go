@@ -112,6 +112,9 @@ func (m *Model) sorted(by string) tea.Cmd {
 
 // clearOne clears one thing at a time: the toast, the marks, the filter.
 func (m *Model) clearOne() tea.Cmd {
+	if m.leaves != 0 && m.toast.n == m.leaves && m.toast.text != "" {
+		return m.backToClusters()
+	}
 	if done, cmd := m.clearToast(); done {
 		return cmd
 	}
@@ -124,6 +127,10 @@ func (m *Model) clearOne() tea.Cmd {
 		return m.selectionMoved()
 	case m.whole():
 		return m.setFocus(m.beforeTimeline)
+	case m.opts.Back != nil && m.snap != nil && m.snap.Write.Armed:
+		cmd := m.say(toneWarn, "writing is on: esc again switches it off and leaves "+m.clusterName())
+		m.leaves = m.toast.n
+		return cmd
 	case m.opts.Back != nil:
 		return m.backToClusters()
 	}

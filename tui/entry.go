@@ -9,6 +9,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/procedure"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -245,21 +246,25 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 	}
 	op := operationOf(m.snap, p.a)
 	if op != nil {
-		return []wayOn{do("seen", "acknowledge it", "it leaves the list (x)", (*Model).acknowledge)}
+		return []wayOn{do("seen", "acknowledge it", "it leaves the list"+wording.InBrackets(m.keyOf("acknowledge")), (*Model).acknowledge)}
 	}
 	run := m.operation(p.a.Operation)
 	if run == nil || run.State != core.OperationPaused || run.Past || run.Elsewhere != "" {
 		return nil
 	}
-	control := func(id, what, text, key string, c core.Control) wayOn {
+	control := func(id, what, text, action string, c core.Control) wayOn {
 		if on := m.running(); on != nil && on.ID == run.ID { // otherwise the key works on another one
-			text += " (" + key + ")"
+			text += wording.InBrackets(m.keyOf(action))
 		}
 		return do(id, what, text, func(m *Model) tea.Cmd { return m.control(run, c) })
 	}
-	return []wayOn{control("resume", "let it go on", "with what has not begun", "h", core.ControlResume),
-		control("skip", "leave the next one out", "the one that comes next", "o", core.ControlSkip),
-		control("stop", "stop it", "nothing more is begun", "t", core.ControlStop)}
+	next := "nothing comes any more"
+	if i := nextItem(run); i >= 0 {
+		next = "that is " + run.Items[i].Label
+	}
+	return []wayOn{control("resume", "let it go on", "with what has not begun", "operation.pause", core.ControlResume),
+		control("skip", "leave the next one out", next, "operation.skip", core.ControlSkip),
+		control("stop", "stop it", "nothing more is begun", "operation.stop", core.ControlStop)}
 }
 
 // enter does what the selected way says.

@@ -53,7 +53,7 @@ func paused() *core.Snapshot {
 		State: core.OperationPaused, Text: "1 of 3 failed", Started: before(4 * time.Minute),
 		Items: []core.OperationItem{{Label: "vrouter-1", State: core.OperationFailed, Text: "pod vrouter-1 did not become ready within 5 m",
 			Started: before(4 * time.Minute), Ended: before(time.Minute)},
-			{Label: "vrouter-2"}, {Label: "vrouter-3"}}}}
+			{Label: "vrouter-2", State: core.OperationQueued}, {Label: "vrouter-3", State: core.OperationQueued}}}}
 	return s
 }
 

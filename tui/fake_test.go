@@ -23,11 +23,12 @@ type fakeBackend struct {
 	granted   []core.Step
 	typed     []string
 	executed  []core.Grant
-	armed     []bool
+	armed     []string // from whom the lease was to be taken
 	disarmed  int
 	looked    int
 	controls  []core.Control
 	steered   []string // operations that the controls were for
+	leftOut   []int    // places of the items that were left out
 	seen      []string
 	focused   []string
 	previewed []core.Intent
@@ -84,6 +85,13 @@ func (f *fakeBackend) Execute(_ context.Context, g core.Grant) (string, error) {
 	return "op-9", nil
 }
 
+func (f *fakeBackend) LeaveOut(op string, item int) error {
+	f.mu.Lock()
+	f.leftOut = append(f.leftOut, item)
+	f.mu.Unlock()
+	return f.Control(op, core.ControlSkip)
+}
+
 func (f *fakeBackend) Control(op string, c core.Control) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,10 +128,10 @@ func (f *fakeBackend) Lines(_ context.Context, after int64, most int) ([]core.Jo
 	return out, f.linesErr
 }
 
-func (f *fakeBackend) Arm(_ context.Context, takeOver bool) error {
+func (f *fakeBackend) Arm(_ context.Context, from string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed = append(f.armed, takeOver)
+	f.armed = append(f.armed, from)
 	return f.armErr
 }
 
@@ -274,7 +282,8 @@ var namedKeys = map[string]tea.KeyPressMsg{
 	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "space": {Code: tea.KeySpace, Text: " "}, "pgdown": {Code: tea.KeyPgDown},
 	"end": {Code: tea.KeyEnd}, "f4": {Code: tea.KeyF4}, "home": {Code: tea.KeyHome}, "ctrl+k": {Code: 'k',
 		Mod: tea.ModCtrl}, "f2": {Code: tea.KeyF2},
-	"ctrl+z": {Code: 'z', Mod: tea.ModCtrl}, "ctrl+y": {Code: 'y', Mod: tea.ModCtrl}, "ctrl+f": {Code: 'f', Mod: tea.ModCtrl},
+	"ctrl+z": {Code: 'z', Mod: tea.ModCtrl}, "ctrl+y": {Code: 'y', Mod: tea.ModCtrl}, "ctrl+r": {Code: 'r', Mod: tea.ModCtrl},
+	"ctrl+f": {Code: 'f', Mod: tea.ModCtrl},
 }
 
 // later moves the screen's clock.

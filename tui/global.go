@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
@@ -58,15 +60,11 @@ func globalActions() []Action {
 
 func (m *Model) nextTheme() tea.Cmd {
 	names := themes.Names()
-	for i, n := range names {
-		if n == m.theme.Name {
-			if t, err := themes.Load(names[(i+1)%len(names)]); err == nil {
-				m.theme = t
-				m.opts.AutoTheme = false
-				m.relook()
-			}
-			break
-		}
+	next := names[(slices.Index(names, m.theme.Name)+1)%len(names)] // the first one after a theme of the operator's own
+	if t, err := themes.Load(next); err == nil {
+		m.theme = t
+		m.opts.AutoTheme = false
+		m.relook()
 	}
 	return m.say(toneInfo, "theme "+m.theme.Name)
 }

@@ -187,7 +187,7 @@ func (p *phasesPane) needCustomGroup() string {
 
 // needGroups is why the machines of the marked nodes cannot be moved.
 func (p *nodesPane) needGroups() string {
-	if why := p.needMachine(); why != "" {
+	if why := ofEach((*nodesPane).whyNoMachine)(p); why != "" {
 		return why
 	}
 	if len(newMoveForm(p.snap, p.nodes()).choices) == 0 {

@@ -84,6 +84,16 @@ func (r *groupRoom) ask(m *Model) tea.Cmd {
 	}
 }
 
+// renewed is what is to be known now, and asks for it where that is of another group, other hosts or another number at a time.
+func (r *groupRoom) renewed(m *Model, i core.Intent) (*groupRoom, tea.Cmd) {
+	now := roomFor(m.snap, i)
+	if now == nil || r != nil && r.group == now.group && r.atOnce == now.atOnce && slices.Equal(r.nodes, now.nodes) {
+		return r, nil
+	}
+	r.leave()
+	return now, now.ask(m)
+}
+
 // leave ends a question that nobody waits for any more.
 func (r *groupRoom) leave() {
 	if r != nil && r.stop != nil {

@@ -28,6 +28,7 @@ type Model struct {
 	halt        func() tea.Cmd             // stops the program
 	confirming  struct{ title, op string } // what was confirmed last, until a Snapshot shows its operation
 	armedBefore bool                       // writing was on when it was to be suspended
+	halting     bool                       // it is about to be suspended, once the lease is given back
 
 	theme themes.Theme
 	look  *draw.Look
@@ -57,12 +58,14 @@ type Model struct {
 	reading   []layer          // pages that read as long as they are open
 	drafts    map[string]draft // by the form's title
 	held      hush             // h was meant to hold a batch that has been held by itself
+	unread    hush             // x was meant for the failure that was there before
 	another   hush             // h, o or t was meant for the operation that was on the line before
 	deaf      hush             // enter was meant for a form that has closed by itself
 	faded     hush             // esc was meant for a message that has gone by itself
 	hushed    bool             // a moment without keys has begun
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
+	leaves    int       // the number of the message that esc leaves the cluster while it is shown
 	messages  []message // what went wrong, for the log; the newest first
 	story     *story    // the lines of the journal that the log has
 	said      []message // all that was said; the newest first
@@ -256,7 +259,7 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if s == nil || m.snap != nil && s.Revision < m.snap.Revision {
 		return nil
 	}
-	before, was := m.snap, m.running()
+	before, was, failed := m.snap, m.running(), m.failure()
 	m.snap, m.resting = s, nil
 	m.instant = instant{at: s.Now}
 	if op := m.confirming.op; op != "" && m.operation(op) != nil {
@@ -276,6 +279,9 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	}
 	m.lastLost = s.Write.Lost
 	m.noteRunning(was)
+	if before != nil {
+		m.noteFailure(failed)
+	}
 	return cmd
 }
 

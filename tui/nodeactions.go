@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+
 	"lockstep/core"
 	"lockstep/core/progress"
 )
@@ -9,7 +11,7 @@ import (
 func nodeActions() []Action {
 	// step leads to the confirmation of what is done with the selected node.
 	step := func(id, title, short string, kind core.IntentKind, need func(*nodesPane) string) Action {
-		return inPane(Action{ID: id, Title: title, Short: short, Scope: ScopeNodes, Intent: []core.IntentKind{kind}}, need,
+		return inPane(Action{ID: id, Title: title, Short: short, Scope: ScopeNodes, Intent: []core.IntentKind{kind}}, ofOne(need),
 			func(p *nodesPane) request {
 				v, ok := p.selected()
 				if !ok {
@@ -40,23 +42,23 @@ func nodeActions() []Action {
 		keyed(step("node.restore", "Restore the migration mode that the node had before Lockstep changed it", "restore mode",
 			core.IntentRestoreMode, (*nodesPane).needChanged), 0, "u"),
 		inPane(Action{ID: "node.plan", Title: "Plan the node's evacuation, or that of all marked ones, before anything moves", Short: "plan",
-			Scope: ScopeNodes, Keys: []string{"v"}, Footer: 13}, (*nodesPane).needCompute,
+			Scope: ScopeNodes, Keys: []string{"v"}, Footer: 13}, ofEach((*nodesPane).whyNoCompute),
 			func(p *nodesPane) request { return openPlan{p.nodes()} }),
 		keyed(ask("node.group", "Move the node's machine, or those of all marked ones, to an update group", "update group",
 			core.IntentMoveMachines, (*nodesPane).needGroups, func(p *nodesPane) *form { return newMoveForm(p.snap, p.nodes()) }), 0, "U"),
 		ask("node.index", "Set the upgrade index of the node's machine: its place in its update group", "upgrade index",
-			core.IntentSetUpgradeIndex, (*nodesPane).needMachine, func(p *nodesPane) *form { return newUpgradeIndexForm(p.snap, p.Cursor()) }),
+			core.IntentSetUpgradeIndex, ofOne((*nodesPane).needMachine), func(p *nodesPane) *form { return newUpgradeIndexForm(p.snap, p.Cursor()) }),
 		step("node.safe", "Declare the node safe: set its mode to skip, once nothing is in the way", "declare safe", core.IntentDeclareSafe,
 			(*nodesPane).needMode),
 		ask("node.disable", "Take the node's nova-compute out of scheduling", "disable compute", core.IntentDisableCompute,
-			func(p *nodesPane) string { return p.needService(true) },
+			ofOne(func(p *nodesPane) string { return p.needService(true) }),
 			func(p *nodesPane) *form { return newReasonForm(p.snap, p.Cursor()) }),
 		step("node.enable", "Put the node's nova-compute back into scheduling", "enable compute", core.IntentEnableCompute,
 			func(p *nodesPane) string { return p.needService(false) }),
 		ask("node.ask", "Ask for the node's maintenance by hand, without an update", "ask for maintenance", core.IntentAskNode,
-			(*nodesPane).needRow, func(p *nodesPane) *form { return newScopeForm(p.snap, p.Cursor()) }),
+			ofOne((*nodesPane).needRow), func(p *nodesPane) *form { return newScopeForm(p.snap, p.Cursor()) }),
 		inPane(Action{ID: "node.withdraw", Title: "Withdraw the node's maintenance request", Short: "end maintenance", Scope: ScopeNodes,
-			Intent: []core.IntentKind{core.IntentWithdraw}}, (*nodesPane).needRequest, func(p *nodesPane) request {
+			Intent: []core.IntentKind{core.IntentWithdraw}}, ofOne((*nodesPane).needRequest), func(p *nodesPane) request {
 			return confirmStep{core.Intent{Kind: core.IntentWithdraw, Object: p.snap.NodeRequest(p.Cursor()).Ref()}}
 		}),
 		step("node.maintenance.enter", "Put the node's machine into maintenance mode", "enter maintenance", core.IntentEnterMachine,
@@ -64,14 +66,39 @@ func nodeActions() []Action {
 		step("node.maintenance.leave", "Take the node's machine out of maintenance mode", "leave maintenance", core.IntentLeaveMachine,
 			(*nodesPane).needMachine),
 		inPane(Action{ID: "node.reboot", Title: "Have LCM reboot the node gracefully, or all marked ones one after another", Short: "reboot",
-			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentReboot}}, (*nodesPane).needMachine, func(p *nodesPane) request {
+			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentReboot}}, ofEach((*nodesPane).whyNoMachine), func(p *nodesPane) request {
 			return confirmStep{core.Intent{Kind: core.IntentReboot, Nodes: p.nodes()}}
 		}),
 		inPane(Action{ID: "node.agents", Title: "Restart the pods of the node's network agents that do not report", Short: "restart agents",
-			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentRestartAgents, core.IntentRestartAgent}}, (*nodesPane).needNode,
+			Scope: ScopeNodes, Intent: []core.IntentKind{core.IntentRestartAgents, core.IntentRestartAgent}}, ofOne((*nodesPane).needNode),
 			func(p *nodesPane) request {
 				return confirmStep{core.Intent{Kind: core.IntentRestartAgents, Node: p.Cursor()}}
 			}),
+	}
+}
+
+// ofOne is why something that is done with one node cannot be: several may be marked, and then it is not clear which one is meant.
+func ofOne(need func(*nodesPane) string) func(*nodesPane) string {
+	return func(p *nodesPane) string {
+		if n := p.Marks(); n > 0 {
+			return fmt.Sprintf("%d marked, and this is done with one node: esc clears the marks", n)
+		}
+		return need(p)
+	}
+}
+
+// ofEach is why something cannot be done with the marked nodes, or with the selected one.
+func ofEach(why func(p *nodesPane, node string) string) func(*nodesPane) string {
+	return func(p *nodesPane) string {
+		if reason := p.needRow(); reason != "" && p.Marks() == 0 {
+			return reason
+		}
+		for _, name := range p.nodes() {
+			if reason := why(p, name); reason != "" {
+				return reason
+			}
+		}
+		return ""
 	}
 }
 
@@ -129,11 +156,15 @@ func (p *nodesPane) needRequest() string {
 
 func (p *nodesPane) needCompute() string {
 	v, ok := p.selected()
-	switch {
-	case !ok:
+	if !ok {
 		return p.noNode()
-	case v.Node == nil || !v.Node.Is(core.RoleCompute):
-		return v.Label + " is not a compute node"
+	}
+	return p.whyNoCompute(v.Name)
+}
+
+func (p *nodesPane) whyNoCompute(node string) string {
+	if n := p.snap.Nodes[node]; n == nil || !n.Is(core.RoleCompute) {
+		return p.snap.Label(node) + " is not a compute node"
 	}
 	return ""
 }
@@ -171,11 +202,15 @@ func (p *nodesPane) needMachine() string {
 	if reason := p.needRow(); reason != "" {
 		return reason
 	}
+	return p.whyNoMachine(p.Cursor())
+}
+
+func (p *nodesPane) whyNoMachine(node string) string {
 	if reason := p.needManagement(); reason != "" {
 		return reason
 	}
-	if progress.MachineOf(p.snap, p.Cursor()) == nil {
-		return "the management cluster has no machine for it"
+	if progress.MachineOf(p.snap, node) == nil {
+		return "the management cluster has no machine for " + p.snap.Label(node)
 	}
 	return ""
 }

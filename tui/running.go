@@ -95,14 +95,25 @@ func (m *Model) runningLine(w int) draw.Line {
 	if len(op.Items) == 0 {
 		return out
 	}
-	hold := " hold  "
+	hold := "hold"
 	if op.State == core.OperationPaused {
-		hold = " go on  "
+		hold = "go on"
 	}
-	keys := draw.Line{draw.Blank(2), draw.Text(themes.Text, "h"), draw.Text(themes.Hint, hold), draw.Text(themes.Text, "o"),
-		draw.Text(themes.Hint, " omit  "), draw.Text(themes.Text, "t"),
-		draw.Text(themes.Hint, " stop ")}
-	return draw.Apart(out, keys, w)
+	keys := draw.Line{}
+	for _, row := range []struct{ id, does string }{{"operation.pause", hold}, {"operation.skip", "omit"}, {"operation.stop", "stop"}} {
+		if key := m.keyOf(row.id); key != "" {
+			keys = append(keys, draw.Blank(2), draw.Text(themes.Text, key), draw.Text(themes.Hint, " "+row.does))
+		}
+	}
+	return draw.Apart(out, append(keys, draw.Text(themes.Hint, " ")), w)
+}
+
+// keyOf is the first key of an action, as it is called on the screen; empty where it has none.
+func (m *Model) keyOf(id string) string {
+	if a := m.called(id); a != nil && len(a.Keys) > 0 {
+		return keyName(a.Keys[0])
+	}
+	return ""
 }
 
 func needRunning(m *Model) string {
@@ -166,10 +177,20 @@ func (m *Model) failure() *core.Operation {
 	return nil
 }
 
+// noteFailure notes that x acknowledges another failure than with the Snapshot before: nobody can have read that one yet.
+func (m *Model) noteFailure(was *core.Operation) {
+	if op := m.failure(); op != nil && (was == nil || op.ID != was.ID) {
+		m.unread.begin(m)
+	}
+}
+
 func (m *Model) acknowledge() tea.Cmd {
 	op := m.failure()
-	if op == nil {
+	switch {
+	case op == nil:
 		return nil
+	case m.unread.on(m):
+		return m.notTaken("x", op.Title+" has only just come; press it again once you have read it")
 	}
 	backend, id := m.backend, op.ID
 	return tea.Batch(m.say(toneInfo, "seen: "+op.Title), func() tea.Msg {

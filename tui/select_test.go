@@ -34,6 +34,37 @@ func TestTheModeIsSetOnAllMarkedNodes(t *testing.T) {
 	}
 }
 
+// While nodes are marked, what is done with one node is not done with the one under the cursor, and what is done with all marked ones does
+// not ask what the one under the cursor is.
+func TestMarksAndTheCursorAreNotMixedUp(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3")
+	d.nodes.Choose("kaas-node-cmp05")
+	d.keys("space")
+	d.nodes.Choose("kaas-node-cmp06")
+	if d.keys("m"); d.top() != nil || !strings.Contains(d.toast.text, "1 marked, and this is done with one node: esc clears the marks") {
+		t.Errorf("m with a mark elsewhere says %q, and opens %T", d.toast.text, d.top())
+	}
+	master := ""
+	for name, n := range d.snap.Nodes {
+		if !n.Is(core.RoleCompute) {
+			master = name
+		}
+	}
+	d.nodes.Choose(master)
+	if d.keys("v"); d.top() == nil {
+		t.Errorf("the plan of the marked compute is refused: %q", d.toast.text)
+	}
+	d.keys("esc", "esc")
+	d.nodes.Choose("kaas-node-cmp05")
+	d.keys("space")
+	d.nodes.Choose(master)
+	d.keys("space")
+	d.nodes.Choose("kaas-node-cmp05")
+	if d.keys("v"); d.top() != nil || !strings.Contains(d.toast.text, "is not a compute node") {
+		t.Errorf("the plan of a marked node that is no compute opens %T, and says %q", d.top(), d.toast.text)
+	}
+}
+
 // A batch goes through the marked nodes in the order in which they stand on the screen, also where a column sorts them, and not in that
 // of the nodes' names, which say nothing on MOSK. Those that a filter hides come last.
 func TestMarkedNodesAreInTheOrderOfTheScreen(t *testing.T) {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,6 +21,9 @@ type resumedMsg struct {
 
 // suspend gives the terminal back to the shell, but asks first while something runs: a stopped program follows nothing.
 func (m *Model) suspend() tea.Cmd {
+	if m.halting {
+		return nil
+	}
 	if why := m.unstoppable(); why != "" {
 		return m.say(toneWarn, "Lockstep cannot be suspended here: "+why)
 	}
@@ -47,9 +51,15 @@ func (m *Model) called(id string) *Action {
 }
 
 // beforeHalt switches writing off: a stopped program must not hold the lease, nor begin anything the moment it goes on. The
-// Engine then begins nothing more, and a batch waits.
+// Engine then begins nothing more, and a batch waits. Whoever is about to switch it on takes that back.
 func (m *Model) beforeHalt() tea.Cmd {
-	m.armedBefore = m.snap != nil && m.snap.Write.Armed
+	m.halting, m.armedBefore = true, m.snap != nil && m.snap.Write.Armed
+	for _, l := range slices.Clone(m.layers) {
+		if d, ok := l.(*armDialog); ok && d.asking {
+			m.armedBefore = true
+			d.giveUp(m)
+		}
+	}
 	backend := m.backend
 	if backend == nil {
 		return func() tea.Msg { return haltMsg{} }
@@ -62,6 +72,7 @@ func (m *Model) beforeHalt() tea.Cmd {
 
 // resumed says what the operator has to know after the return.
 func (m *Model) resumed(msg resumedMsg) tea.Cmd {
+	m.halting = false
 	if msg.err != nil {
 		return tea.Batch(tea.ClearScreen, m.say(toneWarn, "Lockstep was not suspended: "+msg.err.Error()))
 	}

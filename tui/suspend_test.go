@@ -48,6 +48,33 @@ func TestCtrlZSuspends(t *testing.T) {
 	}
 }
 
+// While the lease is being given back, ctrl+z does nothing more, and writing cannot be switched on. What was asked when it was pressed is
+// taken back.
+func TestCtrlZTwiceSuspendsOnce(t *testing.T) {
+	s := world()
+	s.Operations, s.Write.Armed = nil, true
+	d, n := stoppable(s, 120, 40)
+	first := d.suspend()
+	if first == nil || d.suspend() != nil {
+		t.Error("it is suspended twice")
+	}
+	if d.Update(tea.KeyPressMsg{Code: 'w', Text: "w"}); d.top() != nil || !strings.Contains(d.toast.text, "is being suspended") {
+		t.Errorf("w says %q", d.toast.text)
+	}
+	if d.send(first()); *n != 1 || !strings.Contains(d.said[0].text, "writing was switched off (w)") {
+		t.Errorf("stopped %d times, and it says %q", *n, d.said[0].text)
+	}
+	s = world()
+	s.Operations = nil
+	d, _ = stoppable(s, 120, 40)
+	d.keys("w", "tab")
+	box := d.top().(*armDialog)
+	box.asking, box.cancel = true, func() {}
+	if d.keys("ctrl+z"); !box.givenUp || d.top() != nil {
+		t.Error("what was asked goes on")
+	}
+}
+
 // While something runs, ctrl+z asks, and says what will happen to it. Enter stays unless the other button was chosen.
 func TestCtrlZAsksWhileSomethingRuns(t *testing.T) {
 	for _, size := range sizes {

@@ -340,6 +340,9 @@ func (p *Player) Execute(context.Context, core.Grant) (string, error) { return "
 // Control implements tui.Backend.
 func (p *Player) Control(string, core.Control) error { return errBarred }
 
+// LeaveOut implements tui.Backend.
+func (p *Player) LeaveOut(string, int) error { return errBarred }
+
 // Acknowledge implements tui.Backend.
 func (p *Player) Acknowledge(string) {}
 
@@ -347,7 +350,7 @@ func (p *Player) Acknowledge(string) {}
 func (p *Player) Note(_ context.Context, n core.Note) (core.Note, error) { return n, errBarred }
 
 // Arm implements tui.Backend.
-func (p *Player) Arm(context.Context, bool) error { return errBarred }
+func (p *Player) Arm(context.Context, string) error { return errBarred }
 
 // LookAtLease implements tui.Backend.
 func (p *Player) LookAtLease() {}

@@ -291,14 +291,16 @@ func (c actCheckAt) quorumsHold(ctx context.Context) error {
 }
 
 // quorumCheck asks the server whether every StatefulSet that needs a quorum can do without the node. It does so right before a played
-// controller gives the node to LCM, because a pod may have gone down since the Snapshot was made.
+// controller gives the node to LCM, because a pod may have gone down since the Snapshot was made. Of a node that seems to have no part in a
+// quorum, those sets are asked that the Snapshot does not know.
 func (e *Engine) quorumCheck(ctx context.Context, controller, node string) error {
 	s := e.Snapshot()
-	if len(progress.QuorumSources(s, controller, node)) == 0 {
+	if controller != core.ControllerOpenStack || node == "" {
 		return nil
 	}
+	matters := progress.QuorumMatters(s, node)
 	for _, q := range progress.QuorumSets {
-		if !q.AskedFirst() {
+		if !q.AskedFirst() || !matters && progress.QuorumUnknown(s, q) == "" {
 			continue
 		}
 		set, pods, err := e.cfg.Kubernetes.StatefulSet(ctx, q.Namespace, q.Name)
@@ -309,7 +311,7 @@ func (e *Engine) quorumCheck(ctx context.Context, controller, node string) error
 			continue
 		}
 		v := progress.QuorumView{QuorumSet: q, Replicas: set.Replicas, Pods: pods}
-		if v.Holds(node) != progress.QuorumFree {
+		if (matters || v.On(node)) && v.Holds(node) != progress.QuorumFree {
 			return refuse("what needs a quorum cannot do without the node: %s", progress.QuorumText(s, v, node))
 		}
 	}

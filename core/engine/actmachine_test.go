@@ -363,7 +363,7 @@ func interleavePlayed(t *testing.T, rt *rapid.T) (writes int) {
 				rt.Fatal(broken)
 			}
 		},
-		"arm":         func(*rapid.T) { m.bench.engine.Arm(context.Background(), true) },
+		"arm":         func(*rapid.T) { m.bench.engine.Arm(context.Background(), m.bench.engine.Snapshot().Write.Lease) },
 		"disarm":      func(*rapid.T) { m.bench.engine.Disarm() },
 		"look":        func(*rapid.T) { m.bench.sync() },
 		"next step":   m.next,

@@ -9,24 +9,16 @@ import (
 	"lockstep/core/wording"
 )
 
-// Arm allows writing from now on. It takes the operator lease; with takeOver it takes it from its holder. The error says who holds the
-// lease, or what is missing.
-func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
+// Arm allows writing from now on. It takes the operator lease, and takes it over from the holder whom the operator has seen: from is what a
+// Snapshot says of it (core.WriteMode.Lease); empty: only a lease that nobody holds. The error says who holds the lease, or what is missing.
+func (e *Engine) Arm(ctx context.Context, from string) error {
 	if e.cfg.Barred != "" {
 		return refuse("writing cannot be armed: %s", e.cfg.Barred)
 	}
-	from := "" // whose lease it is
-	if takeOver {
-		e.call(func() {
-			if !e.write.Mine {
-				from = e.write.Lease
-			}
-		})
-	}
-	if err := e.journal(ctx, Record{Kind: RecordArm, State: "asked", Exact: takeOver, From: from}); err != nil {
+	if err := e.journal(ctx, Record{Kind: RecordArm, State: "asked", Exact: from != "", From: from}); err != nil {
 		return refuse("writing cannot be armed: %v", err)
 	}
-	if err := e.acquire(ctx, takeOver); err != nil {
+	if err := e.acquire(ctx, from); err != nil {
 		e.record(Record{Kind: RecordArm, State: "refused", From: from, Error: err.Error()}, false)
 		return err
 	}
@@ -34,7 +26,7 @@ func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 		e.armed.Store(true)
 		e.write.Armed, e.write.Lost, e.write.Since = true, "", e.cfg.Wall()
 		e.leaseSeen()
-		e.record(Record{Kind: RecordArm, State: "armed", Exact: takeOver, From: from}, true)
+		e.record(Record{Kind: RecordArm, State: "armed", Exact: from != "", From: from}, true)
 	})
 	if !armed {
 		return refuse("Lockstep is leaving")
@@ -43,7 +35,7 @@ func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 }
 
 // acquire takes the operator lease. If the lease is still being given back, it waits for that first.
-func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
+func (e *Engine) acquire(ctx context.Context, from string) error {
 	if e.cfg.Lease == nil {
 		return nil
 	}
@@ -59,7 +51,7 @@ func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
 			return ctx.Err()
 		}
 	}
-	return e.cfg.Lease.Acquire(ctx, takeOver)
+	return e.cfg.Lease.Acquire(ctx, from)
 }
 
 // LookAtLease has the operator lease looked up at once: who is about to take it over sees what its holder does now.

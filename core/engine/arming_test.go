@@ -33,7 +33,7 @@ func TestASlowServerHoldsUpNobody(t *testing.T) {
 				if s := b.engine.Snapshot(); s.Write.Armed || s.Wall.Before(began) || time.Since(began) > 0 {
 					t.Errorf("armed %v; the snapshot is of %v and took %v", s.Write.Armed, s.Wall, time.Since(began))
 				}
-				if err := b.engine.Arm(context.Background(), false); err != nil {
+				if err := b.engine.Arm(context.Background(), ""); err != nil {
 					t.Fatal(err)
 				}
 				if took := time.Since(began); took != releaseTimeout {

@@ -32,8 +32,7 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 		if !r.mayBegin(ctx, i) {
 			break
 		}
-		if op.takeSkip() {
-			op.setItem(i, core.OperationSkipped, "left out by the operator", e.cfg.Clock())
+		if !op.take(i) {
 			<-slots
 			continue
 		}

@@ -457,13 +457,22 @@ func (e *Engine) keep(durable bool, records ...Record) {
 // journal hands a record that a write depends on to the journal, and waits until it is on the disk. It must not be called in the
 // Engine's goroutine. When ctx is done or the Engine has ended, it stops waiting; the record is written all the same.
 func (e *Engine) journal(ctx context.Context, r Record) error {
+	return e.awaitRecord(ctx, r, e.scribe.demand)
+}
+
+// happened is journal for what has happened already: a record that cannot be written now waits, and is written as soon as it can be.
+func (e *Engine) happened(ctx context.Context, r Record) {
+	e.kept(e.awaitRecord(ctx, r, func(r Record, done func(error)) { e.scribe.put(true, done, r) }))
+}
+
+func (e *Engine) awaitRecord(ctx context.Context, r Record, hand func(Record, func(error))) error {
 	if e.cfg.Journal == nil {
 		return errors.New("there is no journal to keep the record in")
 	}
 	done := make(chan error, 1)
 	r = e.stamped(r)
 	e.recordAll(r)
-	e.scribe.demand(r, func(err error) { done <- err })
+	hand(r, func(err error) { done <- err })
 	select {
 	case err := <-done:
 		return err

@@ -93,7 +93,7 @@ func (e *Engine) ended(work context.Context, op *operation, step core.Step) {
 	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: new(step.Target), Node: s.Node, Title: s.Title,
 		State: string(s.State), Text: s.Text, Began: s.Started.UTC(), Items: recordsOf(s.Items),
 		Took: seconds(e.cfg.Clock().Sub(s.Started))}
-	e.kept(e.journal(work, r))
+	e.happened(work, r)
 	e.announce(s, step.Target)
 }
 

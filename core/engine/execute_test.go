@@ -505,8 +505,17 @@ func TestBatchPausesAtAFailure(t *testing.T) {
 		if !strings.Contains(op.Text, failText) || op.Items[0].State != core.OperationFailed || op.Items[1].State != core.OperationQueued {
 			t.Fatalf("paused as %q with %+v", op.Text, op.Items)
 		}
-		if err := b.engine.Control(id, core.ControlSkip); err != nil {
+		if err := b.engine.LeaveOut(id, 1); err != nil {
 			t.Fatal(err)
+		}
+		if err := b.engine.LeaveOut(id, 1); err == nil || !strings.Contains(err.Error(), "web-2 is left out already") {
+			t.Errorf("a second time says %v", err)
+		}
+		if err := b.engine.LeaveOut(id, 0); err == nil || !strings.Contains(err.Error(), "web-1 has begun") {
+			t.Errorf("of what has begun it says %v", err)
+		}
+		if op := b.operation(id); op.Items[1].State != core.OperationSkipped || op.Items[2].State != core.OperationQueued {
+			t.Errorf("while it is paused, its items are %+v", op.Items)
 		}
 		if err := b.engine.Control(id, core.ControlResume); err != nil {
 			t.Fatal(err)
@@ -665,7 +674,7 @@ func TestAMigrationIsOverThoughAnotherFollows(t *testing.T) {
 func TestArming(t *testing.T) {
 	t.Run("without a journal", func(t *testing.T) {
 		e := New(Config{Kubernetes: newTestCloud()})
-		refused(t, e.Arm(context.Background(), false), "journal")
+		refused(t, e.Arm(context.Background(), ""), "journal")
 		if e.Snapshot().Write.Barred == "" {
 			t.Error("the snapshot does not say why")
 		}
@@ -675,12 +684,15 @@ func TestArming(t *testing.T) {
 			b := newBench(t, t.TempDir(), newTestCloud())
 			defer b.end()
 			b.cloud.holder = "bob@jump02"
-			err := b.engine.Arm(context.Background(), false)
+			err := b.engine.Arm(context.Background(), "")
 			if err == nil || !strings.Contains(err.Error(), "bob@jump02") || b.engine.Snapshot().Write.Armed {
 				t.Errorf("armed against %v", err)
 			}
 			time.Sleep(2 * tickEvery) // until the holder is known
-			if err := b.engine.Arm(context.Background(), true); err != nil || !b.engine.Snapshot().Write.Armed {
+			if err := b.engine.Arm(context.Background(), "eve@jump02"); err == nil || b.engine.Snapshot().Write.Armed {
+				t.Error("taken over from bob, who was not asked for")
+			}
+			if err := b.engine.Arm(context.Background(), "bob@jump02"); err != nil || !b.engine.Snapshot().Write.Armed {
 				t.Errorf("the explicit take-over: %v", err)
 			}
 			time.Sleep(tickEvery)

@@ -379,6 +379,9 @@ func (j *Journal) catchUp(locked bool) error {
 		if err == nil && os.SameFile(here, now) || err != nil && !locked { // another run is putting the next one there
 			return nil
 		}
+		if err := j.readOn(j.file); err != nil { // what came into it since, before it was put away
+			return err
+		}
 		before := j.number
 		if err := j.openCurrent(); err != nil {
 			return err

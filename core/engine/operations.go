@@ -33,7 +33,7 @@ type operation struct {
 	control chan struct{} // wakes the batch after a control
 	paused  bool
 	stopped bool
-	skip    int // items to leave out
+	begun   int // the items before this one have begun, or were passed over
 }
 
 func newOperations() *operations { return &operations{} }

@@ -145,7 +145,7 @@ func (w *writing) checkServers() error {
 func (w *writing) refused(err error) outcome {
 	r := w.base
 	r.Kind, r.Error = RecordRefused, err.Error()
-	w.e.kept(w.e.journal(w.work, r))
+	w.e.happened(w.work, r)
 	return w.notSent(outcome{state: core.OperationFailed, text: errorText(err)})
 }
 
@@ -187,7 +187,7 @@ func (w *writing) answered(err error) {
 			r.State = "answer lost"
 		}
 	}
-	w.e.kept(w.e.journal(w.work, r))
+	w.e.happened(w.work, r)
 	w.e.wrote()
 }
 
@@ -201,7 +201,7 @@ func (w *writing) ended(o outcome) outcome {
 		r.Error = o.text
 	}
 	note := w.memory.ends(&r, o.state)
-	w.e.kept(w.e.journal(w.work, r))
+	w.e.happened(w.work, r)
 	if note != nil {
 		w.e.call(func() { note(&w.e.history) })
 	}

@@ -148,8 +148,9 @@ type OpenStackChecker interface {
 
 // OperatorLease keeps two operators from writing to one cluster at once. The gate asks Held and Confirm right before every write.
 type OperatorLease interface {
-	// Acquire takes the lease, or says in an *APIError (ErrConflict) who holds it. With takeOver it takes the lease from its holder.
-	Acquire(ctx context.Context, takeOver bool) error
+	// Acquire takes the lease, or says in an *APIError (ErrConflict) who holds it. It takes it from a holder who is from, as Holder tells
+	// of one; empty: from nobody.
+	Acquire(ctx context.Context, from string) error
 	// Held tells whether the lease is ours now, and was renewed recently enough.
 	Held() bool
 	// Confirm asks the server whether the lease is still ours. An *APIError of the kind ErrConflict says who holds it, and from then on

@@ -77,6 +77,36 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 	}
 }
 
+// A node that is no controller can have a pod of such a set all the same. While the sets are not known, the server is asked of it, too.
+func TestANodeOfWhichTheQuorumIsNotKnownIsAskedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		on   []string // the nodes of the set's pods
+		says string
+	}{
+		"it has a pod of the set": {[]string{"cmp-1", "!cmp-2", "cmp-3"}, "mariadb-server-1 on cmp-2 is not"},
+		"it has none":             {[]string{"ctl-1", "!cmp-2", "cmp-3"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				cloud.roles = map[string][]core.Role{"cmp-1": {}}
+				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime,
+					Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+				set := &core.StatefulSet{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3,
+					Selector: "app=mariadb"}
+				cloud.stateful, cloud.unlisted = []*core.StatefulSet{set}, []core.SourceID{core.SourceStatefulSets}
+				cloud.daemons.pods = scene.Members(set, tt.on...)
+				b := newBenchWith(t, t.TempDir(), cloud, scene.PlaysOpenStack())
+				defer b.end()
+				err := b.engine.quorumCheck(t.Context(), core.ControllerOpenStack, "cmp-1")
+				if (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("it says %v", err)
+				}
+			})
+		})
+	}
+}
+
 // A plan for the node, and what needs a person where Lockstep plays, say it too. Neither says it for a compute, which has no part
 // in the quorum.
 func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,35 @@ func TestADiskThatHangsSendsNothingOnOldAnswers(t *testing.T) {
 	})
 }
 
+// A disk that is full while a step is done takes nothing from the journal: that the step was accepted, and how it ended, is written as soon
+// as there is room.
+func TestTheEndOfAStepWaitsForRoomOnTheDisk(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		b.arm()
+		g := b.grant(liveMigrate("web-1"))
+		room := func() {}
+		b.cloud.onWrite = func(string) { room = fullDisk(b.engine.cfg.Journal, 0) }
+		if err := b.execute(g); err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(g.ID); op.State != core.OperationDone {
+			t.Fatalf("it is %s: %s", op.State, op.Text)
+		}
+		<-b.engine.scribe.written()
+		room()
+		b.end()
+		var kinds []RecordKind
+		if _, err := ReadJournal(b.path, func(r Record) {
+			if r.Operation == g.ID {
+				kinds = append(kinds, r.Kind)
+			}
+		}); err != nil || !slices.Equal(kinds, []RecordKind{RecordGrant, RecordBefore, RecordAfter, RecordVerified, RecordEnded}) {
+			t.Errorf("the journal has %v, %v", kinds, err)
+		}
+	})
+}
+
 // slowBook takes a second for each record, and refuses records that a write depends on.
 type slowBook struct {
 	mu      sync.Mutex
@@ -160,7 +190,7 @@ func TestLeavingDoesNotWaitForADiskThatHangs(t *testing.T) {
 		if took := time.Since(began); took > leaveTimeout+time.Second {
 			t.Errorf("left after %s", took)
 		}
-		if err := b.engine.Arm(context.Background(), false); !errors.Is(err, ErrRefused) {
+		if err := b.engine.Arm(context.Background(), ""); !errors.Is(err, ErrRefused) {
 			t.Errorf("armed after the end: %v", err)
 		}
 		release()

@@ -34,7 +34,7 @@ func interleave(t *testing.T, rt *rapid.T) (writes int) {
 	defer func() { m.bench.end() }()
 	rt.Repeat(map[string]func(*rapid.T){
 		"":             m.check,
-		"arm":          func(*rapid.T) { m.bench.engine.Arm(context.Background(), true) },
+		"arm":          func(*rapid.T) { m.bench.engine.Arm(context.Background(), m.bench.engine.Snapshot().Write.Lease) },
 		"disarm":       func(*rapid.T) { m.bench.engine.Disarm() },
 		"lose lease":   func(*rapid.T) { m.locked(func(c *testCloud) { c.held, c.holder = false, "bob@jump02" }) },
 		"look":         func(*rapid.T) { m.bench.sync() },

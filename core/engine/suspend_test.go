@@ -39,7 +39,7 @@ func TestASuspendMakesWhatIsKnownOld(t *testing.T) {
 		e.call(e.drain)
 	}
 	tell()
-	if err := e.Arm(t.Context(), false); err != nil {
+	if err := e.Arm(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	st := step.Plan(e.Snapshot(), liveMigrate("web-1"))

@@ -38,6 +38,7 @@ type testCloud struct {
 	clusterLock *core.WorkloadLock
 	notReady    map[string][]string // pods, by namespace/node
 	stateful    []*core.StatefulSet // their pods are among those of daemons
+	unlisted    []core.SourceID     // sources of which nothing is told
 	noQuorum    error               // the answer to a query for a StatefulSet; nil: it is answered
 	osdpl       *core.OpenStackStatus
 	rockoon     *core.Deployment
@@ -213,6 +214,9 @@ func (c *testCloud) deltas(now time.Time) []core.Delta {
 		all[core.SourceStatefulSets] = append(all[core.SourceStatefulSets], set)
 	}
 	maps.Copy(all, c.claimObjects())
+	for _, id := range c.unlisted {
+		delete(all, id)
+	}
 	var out []core.Delta
 	for id, objects := range all {
 		out = append(out, core.Delta{Source: id, State: core.SourceLive, Replace: true, Upserts: objects, At: now})
@@ -612,13 +616,13 @@ func (c *testCloud) setComputeService(s core.SetComputeService) error {
 	})
 }
 
-func (c *testCloud) Acquire(_ context.Context, takeOver bool) error {
+func (c *testCloud) Acquire(_ context.Context, from string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.leaseErr != nil {
 		return c.leaseErr
 	}
-	if c.holder != "" && !c.held && !takeOver {
+	if c.holder != "" && !c.held && c.holder != from {
 		return &core.APIError{Kind: core.ErrConflict, Call: "take the operator lease", Message: c.holder + " holds it"}
 	}
 	c.held, c.holder = true, "anna@jump01"
@@ -768,7 +772,7 @@ func (b *bench) sync() {
 
 func (b *bench) arm() {
 	b.t.Helper()
-	if err := b.engine.Arm(context.Background(), false); err != nil {
+	if err := b.engine.Arm(context.Background(), ""); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -128,8 +128,8 @@ func (v QuorumView) GoesWith(n *core.Node) bool {
 	return here && down+away > 0 && serving < v.Replicas/2+1
 }
 
-// on tells whether a pod of the set runs on the node.
-func (v QuorumView) on(node string) bool {
+// On tells whether a pod of the set runs on the node.
+func (v QuorumView) On(node string) bool {
 	return slices.ContainsFunc(v.Pods, func(p *core.DaemonPod) bool { return p.Node == node })
 }
 
@@ -218,7 +218,7 @@ func QuorumMatters(s *core.Snapshot, node string) bool {
 	}
 	return slices.ContainsFunc(QuorumSets, func(q QuorumSet) bool {
 		v, ok := Quorum(s, q)
-		return ok && q.AskedFirst() && v.on(node)
+		return ok && q.AskedFirst() && v.On(node)
 	})
 }
 
