@@ -104,6 +104,8 @@ func (f *fleetScreen) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case errors.As(err, new(keptTerminal)):
+			return err
 		case err != nil:
 			f.log.Warn("open a cluster", "cluster", id.String(), "error", err)
 			list.Say(oneLine(fmt.Sprintf("%s could not be opened: %v", id.Called(), err)))

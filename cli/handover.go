@@ -91,7 +91,7 @@ func writeHandover(ctx context.Context, p place, wait patience, more []string, p
 	return nil
 }
 
-// accountFor is the account of the update that runs, or ran last; nil where the journals tell of none.
+// accountFor is the account of the update that runs, or ran last. Where the journals tell of none, it is of no update; nil without journals.
 func accountFor(paths []string, s *core.Snapshot) (*record.Account, error) {
 	var there []string
 	for _, path := range paths {
@@ -108,7 +108,7 @@ func accountFor(paths []string, s *core.Snapshot) (*record.Account, error) {
 	}
 	known := r.Updates()
 	if len(known) == 0 || s.History.Update.UID != "" && known[len(known)-1].UID != s.History.Update.UID {
-		return nil, nil // it tells of an earlier one
+		return r.Changes(), nil // of an earlier one at most
 	}
 	return r.Account("")
 }

@@ -243,6 +243,10 @@ the old ones stay as they are, and only those are the evidence. It asks no serve
 				return err
 			}
 			if output == toStdout {
+				if skipped > 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s not understood, and left out.\n",
+						wording.Count(skipped, "line")+wording.Verb(skipped, " was", " were"))
+				}
 				_, err = cmd.OutOrStdout().Write(content.Bytes())
 				return err
 			}

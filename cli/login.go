@@ -39,12 +39,18 @@ func (p *place) getCredentials(ctx context.Context, log *log, client *kube.Clien
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && login.Err() != nil:
-		return err // the plugin still has the terminal: nothing else may read from it
+		return keptTerminal{err}
 	case err != nil:
 		log.Warn("log in", "to", what, "error", err)
 	}
 	return nil
 }
+
+// keptTerminal is why a login failed whose credential plugin still has the terminal: nothing else may read from it.
+type keptTerminal struct{ error }
+
+// Unwrap is why it failed.
+func (k keptTerminal) Unwrap() error { return k.error }
 
 // login logs in to a cluster for a command that reads once. A silent server delays it no longer than any call.
 func (p *place) login(ctx context.Context, log *log, client *kube.Client, what string) error {

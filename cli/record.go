@@ -56,6 +56,10 @@ func (s *session) beginRecording(p place, cfg *engine.Config) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) {
 		path = filepath.Join(path, fileName(cfg.Cluster)+"-"+began.Format("20060102-150405")+recordingEnding)
 	}
+	next := recording.FileName(path, 2)
+	if _, err := os.Stat(next); err == nil {
+		return fmt.Errorf("%s exists, and is of another recording: this one would go on in a file of that name; move it away first", next)
+	}
 	id := p.line.newID
 	if id == nil {
 		id = rand.Text

@@ -2,6 +2,7 @@ package handover
 
 import (
 	"fmt"
+	"slices"
 
 	"lockstep/core"
 	"lockstep/core/procedure"
@@ -92,19 +93,34 @@ func notLooked(s *core.Snapshot) (out []SetBack) {
 	return out
 }
 
-// disabled adds the computes that an operator took out of scheduling, and that are still out of it.
+// disabled adds the services that an operator took out of scheduling, and that are still out of it.
 func (h *Handover) disabled(s *core.Snapshot, a *record.Account) {
-	for _, l := range a.Left {
-		svc := s.Services[l.Of]
+	for _, d := range a.Disabled() {
+		name, source, label := "nova-compute", core.SourceComputeServices, progress.HostLabel(s, d.Service.Name)
+		svc := s.Services[d.Service.Name]
+		still := svc != nil && !svc.Enabled
+		if d.Service.Kind == core.KindVolumeService {
+			name, source, label = "cinder-volume", core.SourceVolumeServices, wording.OneLine(d.Service.Name, 64)
+			still = volumeServiceDisabled(s, d.Service.Name)
+		}
 		switch {
-		case l.What != record.Disabled:
-		case !s.Known(core.SourceComputeServices):
-			h.SetBack = append(h.SetBack, SetBack{progress.HostLabel(s, l.Of), "nova-compute was disabled, by " + l.By +
-				": not known whether it is still so (" + string(core.SourceComputeServices) + ": " + s.WhyUnknown(core.SourceComputeServices) + ")"})
-		case svc != nil && !svc.Enabled:
-			h.SetBack = append(h.SetBack, SetBack{progress.HostLabel(s, l.Of), "nova-compute is disabled, by " + l.By})
+		case !s.Known(source):
+			h.SetBack = append(h.SetBack, SetBack{label, name + " was disabled, by " + d.By + ": not known whether it is still so (" +
+				string(source) + ": " + s.WhyUnknown(source) + ")"})
+		case still:
+			h.SetBack = append(h.SetBack, SetBack{label, name + " is disabled, by " + d.By})
 		}
 	}
+}
+
+// volumeServiceDisabled tells whether there is a cinder-volume service of this name that is out of scheduling.
+func volumeServiceDisabled(s *core.Snapshot, host string) bool {
+	for _, all := range s.VolumeServices {
+		if slices.ContainsFunc(all, func(v *core.VolumeService) bool { return v.Host == host && !v.Enabled }) {
+			return true
+		}
+	}
+	return false
 }
 
 func lastSlash(key string) int {

@@ -306,3 +306,36 @@ func TestTheNoteDoesNotSayNothingIsLeftWhenNobodyCouldLook(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A service that an operator took out of scheduling is in the note, a volume service too, and whichever update it was disabled for.
+func TestTheNoteTellsOfServicesThatAreDisabled(t *testing.T) {
+	r := &record.Reader{}
+	disabled := func(kind core.IntentKind, ref core.Ref) {
+		r.Add(engine.JournalLine{Record: engine.Record{Kind: engine.RecordVerified, At: scene.Ago(time.Hour), By: "bob", Operation: ref.UID,
+			State: string(core.OperationDone), Intent: &core.Intent{Kind: kind}, Object: &ref}})
+	}
+	disabled(core.IntentDisableVolume, core.Ref{Kind: core.KindVolumeService, Name: "cmp-01@lvm", UID: "cmp-01@lvm"})
+	disabled(core.IntentDisableCompute, core.Ref{Kind: core.KindComputeService, Name: "cmp-01", UID: "svc-cmp-01"})
+	disabled(core.IntentDisableCompute, core.Ref{Kind: core.KindComputeService, Name: "cmp-02", UID: "svc-cmp-02"})
+	sc := scene.NewScene()
+	for _, node := range []string{"cmp-01", "cmp-02"} {
+		sc.Node(node, core.RoleCompute)
+		sc.Services[node] = &core.ComputeService{ID: "svc-" + node, Host: node, Enabled: node == "cmp-02", Up: true}
+	}
+	sc.VolumeServices["cmp-01"] = []*core.VolumeService{{Host: "cmp-01@lvm", Up: true}}
+	got := strings.Join(Of(sc.Snapshot, r.Changes()).Text(time.UTC, false), "\n")
+	for _, want := range []string{"cmp-01@lvm: cinder-volume is disabled, by bob", "cmp-01: nova-compute is disabled, by bob"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it has no %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "cmp-02") {
+		t.Errorf("it tells of a service that is enabled again:\n%s", got)
+	}
+	sc.Source(core.SourceVolumeServices, core.SourceForbidden)
+	sc.VolumeServices = nil
+	if got := strings.Join(Of(sc.Snapshot, r.Changes()).Text(time.UTC, false), "\n"); !strings.Contains(got,
+		"cmp-01@lvm: cinder-volume was disabled, by bob: not known whether it is still so") {
+		t.Errorf("it does not say that this is not known:\n%s", got)
+	}
+}

@@ -52,7 +52,8 @@ type Account struct {
 	// Nodes that went through maintenance before the update or after it: nothing else here counts them.
 	NodesOutside int `json:"nodesOutside,omitempty"`
 
-	done core.History
+	done     core.History
+	disabled []DisabledService
 }
 
 // Seal is a line of a journal, by its number and its sum.
@@ -220,6 +221,10 @@ func (in Instance) Moved() []string {
 func (m Move) Failed() bool {
 	return m.Status == "error" || m.Status == "failed" || m.Status == "cancelled"
 }
+
+// moved tells whether the record is of the moment in which the instance was on its new host: of a cold migration, a resize or an evacuation,
+// which have later ones, too.
+func (m Move) moved() bool { return m.Status == "finished" || m.Status == "done" }
 
 // Reverted tells whether the instance was moved and is on its old host again.
 func (m Move) Reverted() bool { return m.Status == "reverted" }

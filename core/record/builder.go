@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/engine"
@@ -24,7 +25,7 @@ type builder struct {
 	several   bool              // journals
 	notes     map[string]*Note
 	noted     []string
-	records   []engine.Record
+	first     time.Time          // of the first line
 	places    map[string][]Place // by object UID: of the writes
 	plan      planner
 	update    core.UpdateRecord   // the zero value where the account is of no update
@@ -38,32 +39,66 @@ func (r *Reader) accountOf(p part) *Account {
 		runs: map[string]*Run{}, actions: map[string]*Action{}, latest: map[string]*Entry{}, notes: map[string]*Note{},
 		places: map[string][]Place{}, several: r.several, update: p.update, outside: map[string]struct{}{}}
 	b.Outside = p.update.UID == ""
+	r.tellChanges(b.Account)
 	for _, l := range p.lines {
 		b.add(l)
 	}
+	b.runsOf(r, p)
 	b.finish()
+	return b.Account
+}
+
+// runsOf adds what other parts tell of the runs that this one is of: a run can begin in one update and end in the next.
+func (b *builder) runsOf(r *Reader, own part) {
+	of, told := map[string]bool{}, map[Place]bool{}
+	for _, l := range own.lines {
+		of[l.Run], told[b.lineOf(l)] = true, true
+	}
+	for _, p := range r.parts {
+		for _, l := range p.lines {
+			b.Cluster = cmp.Or(b.Cluster, l.Cluster)
+			if k := l.Kind; !l.Again && of[l.Run] && (k == engine.RecordStart || k == engine.RecordStop || k == engine.RecordIdentity) &&
+				!told[b.lineOf(l)] {
+				b.run(l, b.lineOf(l))
+			}
+		}
+	}
+}
+
+// Changes is an account of no update: it tells only what is left of all that the journals tell.
+func (r *Reader) Changes() *Account {
+	a := &Account{Format: Format, Outside: true}
+	r.tellChanges(a)
+	return a
+}
+
+// tellChanges tells the account what all lines together say: what was changed for one update may be set back during another.
+func (r *Reader) tellChanges(a *Account) {
 	var all []engine.Record
 	for _, p := range r.parts {
 		for _, l := range p.lines {
-			all = append(all, l.Record)
+			if !l.Again {
+				all = append(all, l.Record)
+			}
 		}
 	}
-	b.done = engine.HistoryOf(all)
-	b.Seals = some(r.seals)
-	return b.Account
+	a.done, a.disabled, a.Seals = engine.HistoryOf(all), disabledIn(all), some(r.seals)
 }
 
 func (b *builder) add(l engine.JournalLine) {
 	at := b.lineOf(l)
-	if when := l.When().UTC(); when.After(b.Last.Time) {
+	when := l.When().UTC()
+	if when.After(b.Last.Time) {
 		b.Last = Time{when}
+	}
+	if b.first.IsZero() || when.Before(b.first) {
+		b.first = when
 	}
 	b.Cluster = cmp.Or(l.Cluster, b.Cluster)
 	if l.Again {
 		b.again(l, at)
 		return
 	}
-	b.records = append(b.records, l.Record)
 	switch l.Kind {
 	case engine.RecordStart, engine.RecordStop, engine.RecordIdentity:
 		b.run(l, at)
@@ -256,8 +291,16 @@ func (b *builder) move(l engine.JournalLine, at Place) {
 		// A cold migration is finished first, and confirmed or reverted later: the instance is down up to the first.
 		move.Ended, move.Took = in.Moves[k-1].Ended, in.Moves[k-1].Took
 		in.Moves = in.Moves[:k-1]
+	} else if !move.Live() && !move.Failed() && !move.moved() {
+		move.Took = 0 // only its end was seen: how long the instance was down before is not known
 	}
 	in.Moves = append(in.Moves, move)
+}
+
+// lies tells whether something that lasted so long lies in the time of the account, at least in part. to is zero where it lasts, or where
+// nobody saw its end.
+func (b *builder) lies(from, to Time) bool {
+	return b.Outside || b.Began.IsZero() || (to.IsZero() || !to.Before(b.Began.Time)) && (b.Ended.IsZero() || !from.After(b.Ended.Time))
 }
 
 func (b *builder) action(l engine.JournalLine, at Place) {

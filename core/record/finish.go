@@ -215,6 +215,8 @@ func (n Node) longest() (Stage, bool) {
 func (b *builder) byProject() {
 	of := map[string][]Instance{}
 	for id, in := range b.instances {
+		in.Moves = slices.DeleteFunc(in.Moves, func(m Move) bool { return !b.lies(m.Began, m.Ended) })
+		in.Stopped = slices.DeleteFunc(in.Stopped, func(s Stop) bool { return !b.lies(s.Stopped, s.Started) })
 		var down []stretch
 		for _, m := range in.Moves {
 			if m.Failed() {
@@ -223,7 +225,7 @@ func (b *builder) byProject() {
 			switch {
 			case m.Live():
 				in.Slow += m.Took
-			case !m.Failed():
+			case !m.Failed() && m.Took > 0:
 				down = append(down, stretch{m.Began.Time, m.Ended.Time})
 			}
 		}
@@ -247,19 +249,50 @@ func (b *builder) byProject() {
 // Done is the History of all that the journals have: of what was done by all who wrote them, also before the update.
 func (a *Account) Done() core.History { return a.done }
 
-// Disabled is what a Leftover says of a service that was disabled, and not enabled again.
-const Disabled = "disabled by an operator"
+// DisabledService is a service that an operator took out of scheduling, and that nobody put back by Lockstep.
+type DisabledService struct {
+	Service core.Ref // of the kind ComputeService or VolumeService
+	By      string
+	At      time.Time
+}
+
+// Disabled are the services that are out of scheduling by all that the journals have.
+func (a *Account) Disabled() []DisabledService { return a.disabled }
 
 // undone are the steps that set back what others did.
 var undone = map[core.IntentKind]core.IntentKind{
 	core.IntentDisableCompute: core.IntentEnableCompute, core.IntentDisableVolume: core.IntentEnableVolume,
 }
 
-// left finds what Lockstep changed, and did not set back.
+// disabledIn are the services that were disabled and not enabled again, in the order in which they were disabled.
+func disabledIn(all []engine.Record) []DisabledService {
+	open := map[string]DisabledService{}
+	for _, r := range all {
+		if r.Kind != engine.RecordVerified || r.Intent == nil || r.Object == nil || !core.OperationState(r.State).MayHaveBeenDone() {
+			continue
+		}
+		key := string(r.Object.Kind) + " " + cmp.Or(r.Object.UID, r.Object.Name)
+		for does, undoes := range undone {
+			switch r.Intent.Kind {
+			case does:
+				open[key] = DisabledService{*r.Object, r.By, r.When()}
+			case undoes:
+				delete(open, key)
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(open), func(x, y DisabledService) int {
+		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Service.Name, y.Service.Name))
+	})
+}
+
+// left finds what Lockstep changed in the time of the account, and did not set back up to the end of the journals.
 func (b *builder) left() {
-	h := engine.HistoryOf(b.records)
+	h := b.done
 	add := func(of, what, by string, at time.Time, key string) {
-		b.Left = append(b.Left, Leftover{Of: of, What: what, By: by, At: Time{at.UTC()}, Lines: some(b.places[key])})
+		if lines := b.places[key]; len(lines) > 0 && !at.Before(b.first) && !at.After(b.Last.Time) {
+			b.Left = append(b.Left, Leftover{Of: of, What: what, By: by, At: Time{at.UTC()}, Lines: some(lines)})
+		}
 	}
 	for _, changes := range []map[string]core.AnnotationChange{h.Changes, h.Tries} {
 		for uid, c := range changes {
@@ -275,23 +308,8 @@ func (b *builder) left() {
 	for uid, c := range h.Cold {
 		add(c.Name, "a cold migration that was neither confirmed nor reverted", c.By, c.At, uid)
 	}
-	open := map[string]engine.Record{}
-	for _, r := range b.records {
-		if r.Kind != engine.RecordVerified || r.Intent == nil || r.Object == nil || !core.OperationState(r.State).MayHaveBeenDone() {
-			continue
-		}
-		key := string(r.Object.Kind) + " " + cmp.Or(r.Object.UID, r.Object.Name)
-		for does, undoes := range undone {
-			switch r.Intent.Kind {
-			case does:
-				open[key] = r
-			case undoes:
-				delete(open, key)
-			}
-		}
-	}
-	for _, r := range open {
-		add(r.Object.Name, Disabled, r.By, r.When(), cmp.Or(r.Object.UID, r.Object.Name))
+	for _, d := range b.disabled {
+		add(d.Service.Name, "disabled by an operator", d.By, d.At, cmp.Or(d.Service.UID, d.Service.Name))
 	}
 	slices.SortFunc(b.Left, func(x, y Leftover) int {
 		return cmp.Or(x.At.Compare(y.At.Time), cmp.Compare(x.Of, y.Of), cmp.Compare(x.What, y.What))

@@ -121,9 +121,15 @@ func TestRebootsAreNoPartOfAnUpdate(t *testing.T) {
 	if text := strings.Join(a.Summary(time.UTC), " "); !strings.Contains(text, "2 nodes went through maintenance outside it") {
 		t.Errorf("the update does not say that there is more: %s", text)
 	}
+	if c := a.Counts(); c.Moved != 0 {
+		t.Errorf("the update counts what moved outside it: %+v", c)
+	}
 	out, err := r.AccountOutside()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if c := out.Counts(); c.Moved != 1 {
+		t.Errorf("outside, %+v", c)
 	}
 	if got := nodes(out); !out.Outside || !slices.Equal(got, []string{"cmp-3"}) || len(out.Actions) != 1 || !out.Began.Equal(at(30).Time) {
 		t.Errorf("outside: %v, %d steps, from %v", got, len(out.Actions), out.Began)

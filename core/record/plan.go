@@ -193,9 +193,10 @@ func (b *builder) came(p *PlanPart, by string) {
 	p.against()
 }
 
-// against compares what it took with the plan.
+// against compares what it took with the plan, where it is known how long it took: nobody may have watched when it ended.
 func (p *PlanPart) against() {
-	if p.Took = between(p.Began, p.Ended); p.Took > 0 && p.Planned > 0 {
+	known := p.Exact || p.Reconstructed || p.BeganMade || p.EndMade
+	if p.Took = between(p.Began, p.Ended); p.Took > 0 && p.Planned > 0 && known {
 		longer := p.Took - p.Planned
 		p.Longer = &longer
 	}

@@ -104,13 +104,18 @@ func (a *Account) Summary(zone *time.Location) []string {
 	c := a.Counts()
 	stood := ""
 	if !a.Outside {
-		stood = " It stood still for " + Span(a.StoodStill()) + "."
+		stood = " It stood still for " + Span(a.StoodStill()) +
+			wording.TextIf(slices.ContainsFunc(a.Standstills, Standstill.unseen), " at most: nobody saw all of it end", "") + "."
 	}
-	out = append(out, fmt.Sprintf("%s went through maintenance, of %d.", wording.Count(done, "node"), len(a.Nodes)),
+	unknown := ""
+	if n := c.unknownSteps; n > 0 {
+		unknown = ", and of " + wording.Count(n, "step") + " the end is not known"
+	}
+	out = append(out, wording.Count(done, "node")+" went through maintenance.",
 		fmt.Sprintf("%s moved, by %s and %d cold; %s failed. Operators stopped or shelved %s.", wording.Count(c.Moved, "instance"),
 			wording.Count(c.Live, "live migration"), c.Cold, wording.Count(c.Failed, "migration"), wording.Count(c.Stopped, "instance")),
-		fmt.Sprintf("Operators confirmed %s; %s failed.%s", wording.Count(len(a.Actions), "step"),
-			wording.Count(c.FailedSteps, "step"), stood))
+		fmt.Sprintf("Operators confirmed %s; %s failed%s.%s", wording.Count(len(a.Actions), "step"),
+			wording.Count(c.FailedSteps-c.unknownSteps, "step"), unknown, stood))
 	if n := a.NodesOutside; n > 0 {
 		out = append(out, wording.Count(n, "node")+" went through maintenance outside it, before or after: \"lockstep report --outside\" "+
 			"tells of what was since.")
@@ -127,6 +132,8 @@ type Counts struct {
 	Stopped int `json:"instancesStopped"`
 
 	FailedSteps int `json:"failedSteps"` // failed, or of unknown end
+
+	unknownSteps int // of them, those of unknown end
 }
 
 // Counts counts the account.
@@ -157,12 +164,19 @@ func (a *Account) Counts() Counts {
 		}
 	}
 	for _, x := range a.Actions {
-		if x.State == string(core.OperationFailed) || x.State == string(core.OperationUnknown) {
+		switch core.OperationState(x.State) {
+		case core.OperationFailed:
 			c.FailedSteps++
+		case core.OperationUnknown:
+			c.FailedSteps++
+			c.unknownSteps++
 		}
 	}
 	return c
 }
+
+// unseen tells whether it is over, and nobody saw when it ended.
+func (s Standstill) unseen() bool { return !s.Ended.IsZero() && !s.EndSeen }
 
 // StoodStill is for how long the update did not go on, in seconds. Times in which it stood still for several reasons count once.
 func (a *Account) StoodStill() float64 {

@@ -358,7 +358,7 @@ func TestWhatIsCounted(t *testing.T) {
 	a := written(t, update, node("cmp-1", false), node("cmp-2", true), move("finished", at(22)), move("reverted", at(25)),
 		step(core.IntentStop, "stays", at(31)), step(core.IntentStop, "back", at(31)), step(core.IntentStart, "back", at(41)),
 		step(core.IntentStart, "other", at(59)))
-	if got := strings.Join(a.Summary(time.UTC), " "); !strings.Contains(got, "2 nodes went through maintenance, of 2.") {
+	if got := strings.Join(a.Summary(time.UTC), " "); !strings.Contains(got, "2 nodes went through maintenance.") {
 		t.Error(got)
 	}
 	if c := a.Counts(); c.Moved != 0 || c.Cold != 0 || c.Failed != 0 || c.Stopped != 2 {
