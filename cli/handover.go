@@ -91,7 +91,8 @@ func writeHandover(ctx context.Context, p place, wait patience, more []string, p
 	return nil
 }
 
-// accountFor is the account of the update that runs, or ran last. Where the journals tell of none, it is of no update; nil without journals.
+// accountFor is the account of the update that runs, or ran last. Where the journals tell of none, it is of no update; nil without
+// journals.
 func accountFor(paths []string, s *core.Snapshot) (*record.Account, error) {
 	var there []string
 	for _, path := range paths {

@@ -104,9 +104,9 @@ func reportsTheUpdate(t *testing.T) {
 	st.begin()
 	st.until("everything is live again", allKnown)
 	var from string
-	st.until("the lease of who was killed is seen", func(s *core.Snapshot) bool {
+	st.until("the lease is looked up", func(s *core.Snapshot) bool {
 		from = s.Write.Lease
-		return from != "" && !s.Write.Mine
+		return s.Write.Looked
 	})
 	if err := st.s.engine.Arm(t.Context(), from); err != nil { // a killed run gives nothing back
 		t.Fatal(err)

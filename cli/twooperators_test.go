@@ -152,9 +152,9 @@ func recordOfTwo(t *testing.T) {
 	takeOver := func(st *story) {
 		t.Helper()
 		var from string
-		st.until("the lease of who was killed is seen", func(s *core.Snapshot) bool {
+		st.until("the lease is looked up", func(s *core.Snapshot) bool {
 			from = s.Write.Lease
-			return from != "" && !s.Write.Mine
+			return s.Write.Looked
 		})
 		if err := st.s.engine.Arm(t.Context(), from); err != nil {
 			t.Fatal(err)

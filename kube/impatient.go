@@ -41,7 +41,8 @@ func (t *impatientTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 // keepWait makes a Status of a plain text with which a server asks to wait: so does the API server's priority and fairness.
 func keepWait(resp *http.Response) {
 	seconds, err := strconv.ParseInt(strings.TrimSpace(resp.Header.Get("Retry-After")), 10, 32)
-	if err != nil || seconds <= 0 || resp.StatusCode != http.StatusTooManyRequests || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
+	plain := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain")
+	if err != nil || seconds <= 0 || resp.StatusCode != http.StatusTooManyRequests || !plain {
 		return
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))

@@ -12,8 +12,12 @@ import (
 // U, and L and R, which are about a host to be deleted (docs/mosk.md#texts). LCM asks for a removal by a NodeDeletionRequest; there
 // need not be a NodeMaintenanceRequest (docs/mosk.md#deletion-requests).
 func (f *facts) nodeRemoval(n nodeFacts) {
-	if n.Request != nil || n.message.Class != progress.MessageActionable {
+	if n.Request != nil {
 		return // with a request it belongs to the node's maintenance
+	}
+	if n.message.Class != progress.MessageActionable {
+		f.removalHeld(n)
+		return
 	}
 	if progress.PlaysGone(f.s, n.Name) {
 		return // acting says what is left; the text is from a controller that does not run
@@ -40,6 +44,25 @@ func (f *facts) nodeRemoval(n nodeFacts) {
 	if names := f.namedVolumes(n); len(names) > 0 {
 		a.Reason += ": " + wording.Some(names, 4)
 	}
+	f.add(a)
+}
+
+// removalHeld finds a node that is to be removed while instances are left on it, where the controller does not say so: it has not looked
+// yet, or does not run.
+func (f *facts) removalHeld(n nodeFacts) {
+	asked, left := f.s.Deletions[n.Name], f.s.InstancesOn(n.Name)
+	if asked == nil || n.Node == nil || n.own == nil || n.own.State() == core.LockInactive || len(left) == 0 ||
+		!f.s.Known(core.SourceInstances) || !f.s.Known(core.SourceNodeRequests) || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
+		return
+	}
+	names := make([]string, len(left))
+	for i, in := range left {
+		names[i] = progress.InstanceLabel(in)
+	}
+	a := n.entry(core.RuleNodeRemoval)
+	a.Severity, a.Since = core.SeverityWarning, core.Since{At: asked.Created, Exact: true}
+	a.Reason = "the node is to be removed, and instances are left on it: " + wording.Some(names, 4)
+	a.Detail = "Move or delete them."
 	f.add(a)
 }
 

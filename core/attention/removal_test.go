@@ -27,7 +27,9 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 		want  string // a part of the reason; empty: nothing needs a person
 		since time.Time
 	}{
-		{"asked for, and nothing said", func(sc scene.Scene) { says(sc, "") }, "", time.Time{}},
+		{"asked for, and nothing is left on it", func(sc scene.Scene) { says(sc, ""); sc.Emptied("cmp-01") }, "", time.Time{}},
+		{"asked for, and nothing said yet", func(sc scene.Scene) { says(sc, "") },
+			"the node is to be removed, and instances are left on it: web-1", scene.Ago(30 * time.Minute)},
 		{"S", func(sc scene.Scene) { says(sc, instancesLeft) },
 			"the node is to be removed, and instances are left on it: " + core.ShortID(scene.IDA), scene.Ago(30 * time.Minute)},
 		{"S, with a name for the instance", func(sc scene.Scene) {

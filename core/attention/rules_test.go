@@ -241,6 +241,7 @@ func attentionScenes() []attentionScene {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, core.DisabledReasonMaintenance
 			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest,
 				Node: "cmp-01"}
+			sc.Emptied("cmp-01")
 		}, nil},
 		{"nova-compute, a moment after the maintenance", func(sc scene.Scene) {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, core.DisabledReasonMaintenance

@@ -10,7 +10,8 @@ import (
 )
 
 // Arm allows writing from now on. It takes the operator lease, and takes it over from the holder whom the operator has seen: from is what a
-// Snapshot says of it (core.WriteMode.Lease); empty: only a lease that nobody holds. The error says who holds the lease, or what is missing.
+// Snapshot says of it (core.WriteMode.Lease); empty: only a lease that nobody holds. The error says who holds the lease, or what is
+// missing.
 func (e *Engine) Arm(ctx context.Context, from string) error {
 	if e.cfg.Barred != "" {
 		return refuse("writing cannot be armed: %s", e.cfg.Barred)

@@ -69,7 +69,7 @@ func TestAFactBetweenTwoBeatsPutsOffNothing(t *testing.T) {
 			return time.Since(began)
 		}
 		for _, before := range []time.Duration{200, 150, 110, 80, 50, 35} { // milliseconds before the next beat
-			<-snapshots // as a second is over
+			<-snapshots // of a tick
 			time.Sleep(core.Beat)
 			time.Sleep((core.UntilBeat(time.Now()) - before*time.Millisecond + core.Beat) % core.Beat)
 			if alone := shown("alone " + before.String()); alone > 2*together {

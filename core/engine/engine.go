@@ -233,7 +233,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			}
 		case <-tick.C:
 			e.watchLease()
-			if e.dirty = true; e.rhythm.second() {
+			if e.dirty = true; e.rhythm.tick() {
 				publish()
 			}
 		}

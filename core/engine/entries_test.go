@@ -20,7 +20,7 @@ func tells(records []Record, about string) []string {
 			continue
 		}
 		text := string(r.Entry.What) + " " + r.Entry.Severity
-		lasted := time.Duration(r.Took * float64(time.Second)).Round(2 * entriesEvery) // it was looked at now and then
+		lasted := time.Duration(r.Took * float64(time.Second)).Round(4 * entriesEvery) // it was looked at now and then
 		switch r.Entry.What {
 		case EntrySettled:
 			text = "settled after " + lasted.String()

@@ -15,7 +15,7 @@ const (
 	together  = 2 * time.Millisecond
 	atMost    = 13 * time.Millisecond
 	apart     = 20 * time.Millisecond
-	tickEvery = time.Second
+	tickEvery = 2 * time.Second
 )
 
 // rhythm says when the next Snapshot is made. Only the Engine's own goroutine uses it.
@@ -25,7 +25,7 @@ type rhythm struct {
 	came   time.Time        // when the last fact has come
 	due    time.Time        // when the next Snapshot was to be made first
 	soon   <-chan time.Time // then it is made; nil: none is to be
-	byTick bool             // it is made because a second is over, and no fact has come for it yet
+	byTick bool             // it is made because the tick came, and no fact has come for it yet
 }
 
 func newRhythm() rhythm { return rhythm{last: time.Now(), pause: apart} }
@@ -36,15 +36,15 @@ func (r *rhythm) made(begun time.Time) {
 	r.pause = max(apart, 5*time.Since(begun)) // Snapshots of thousands of nodes must never take a whole core
 }
 
-// facts says that facts have come: they do not wait for what a second would wait for.
+// facts says that facts have come: they do not wait for what a tick would wait for.
 func (r *rhythm) facts() {
 	if r.byTick {
 		r.soon, r.byTick = nil, false
 	}
 }
 
-// second tells whether a Snapshot is to be made at once, as a second is over. If not, one is made after the next beat.
-func (r *rhythm) second() bool {
+// tick tells whether a Snapshot is to be made at once, as the tick came. If not, one is made after the next beat.
+func (r *rhythm) tick() bool {
 	if r.soon != nil {
 		return false
 	}

@@ -222,8 +222,8 @@ func (m Move) Failed() bool {
 	return m.Status == "error" || m.Status == "failed" || m.Status == "cancelled"
 }
 
-// moved tells whether the record is of the moment in which the instance was on its new host: of a cold migration, a resize or an evacuation,
-// which have later ones, too.
+// moved tells whether the record is of the moment in which the instance was on its new host: a cold migration, a resize and an evacuation
+// have later ones, too.
 func (m Move) moved() bool { return m.Status == "finished" || m.Status == "done" }
 
 // Reverted tells whether the instance was moved and is on its old host again.

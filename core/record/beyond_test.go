@@ -17,8 +17,9 @@ func setMode(minute int, old, now string) engine.Record {
 		return &s
 	}
 	when := at(minute).Time
-	return engine.Record{Kind: engine.RecordVerified, At: when, Operation: "op-" + when.Format(time.Kitchen), State: string(core.OperationDone),
-		Intent: &core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1"}}, Object: &core.Ref{Kind: core.KindNode, Name: "cmp-1", UID: "uid-1"},
+	return engine.Record{Kind: engine.RecordVerified, At: when, Operation: "op-" + when.Format(time.Kitchen),
+		State: string(core.OperationDone), Intent: &core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1"}},
+		Object: &core.Ref{Kind: core.KindNode, Name: "cmp-1", UID: "uid-1"},
 		Change: &core.AnnotationChange{Node: "cmp-1", Key: core.AnnotationMigrationMode, Old: text(old), New: text(now), At: when}}
 }
 
@@ -75,7 +76,8 @@ func TestDownIsNotTheWaitForAConfirmation(t *testing.T) {
 			From: "cmp-1", To: "cmp-2", Began: at(began).Time, Ended: at(ended).Time}}
 	}
 	a := written(t, update, move("confirmed", "migration", "confirmed", 1, 59), move("both", "migration", "finished", 2, 6),
-		move("both", "migration", "confirmed", 2, 58), move("evacuated", "evacuation", "completed", 3, 57), move("done", "evacuation", "done", 4, 7))
+		move("both", "migration", "confirmed", 2, 58), move("evacuated", "evacuation", "completed", 3, 57),
+		move("done", "evacuation", "done", 4, 7))
 	want := map[string]float64{"confirmed": 0, "both": 240, "evacuated": 0, "done": 180}
 	for _, p := range a.Projects {
 		for _, in := range p.Instances {
