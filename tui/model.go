@@ -159,7 +159,9 @@ func (m *Model) Init() tea.Cmd {
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if next, is := msg.(snapshotMsg); is && m.rests(next.snapshot) {
-		m.resting = next.snapshot
+		if next.snapshot != m.snap {
+			m.resting = next.snapshot
+		}
 		return m, tea.Batch(m.pump.next, m.followLog())
 	}
 	if _, is := msg.(frameMsg); is {

@@ -9,8 +9,8 @@ import (
 // While facts change, there is a Snapshot after each beat. together is how long nothing new must have come before a Snapshot is made, so
 // that none shows half of what comes at once; it waits for that no longer than atMost. apart is the shortest time between two Snapshots
 // that new facts cause, from the beginning of one to that of the next: so short that one that was made of a fact between two beats does
-// not put off what is read at the next beat. tickEvery is the longest time between two Snapshots, for rules that
-// judge by the clock; a beat longer while facts change.
+// not put off what is read at the next beat. tickEvery is the longest time between two Snapshots, for rules that judge by the clock, and
+// for ages on the screen; a beat longer while facts change.
 const (
 	together  = 2 * time.Millisecond
 	atMost    = 13 * time.Millisecond
