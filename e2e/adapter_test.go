@@ -237,14 +237,14 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 	anna := kube.NewLease(client, kube.LeaseOptions{Identity: "anna@jump01/1/a"})
 	bert := kube.NewLease(client, kube.LeaseOptions{Identity: "bert@jump02/2/b"})
 
-	if err := anna.Acquire(t.Context(), false); err != nil || !anna.Held() {
+	if err := anna.Acquire(t.Context(), ""); err != nil || !anna.Held() {
 		t.Fatalf("the first has not got it: %v", err)
 	}
-	err := bert.Acquire(t.Context(), false)
+	err := bert.Acquire(t.Context(), "")
 	if kind := kindOf(t, err); kind != core.ErrConflict || !strings.Contains(err.Error(), "anna@jump01") || bert.Held() {
 		t.Errorf("the second gets %v", err)
 	}
-	if err := bert.Acquire(t.Context(), true); err != nil || !bert.Held() {
+	if err := bert.Acquire(t.Context(), "anna@jump01"); err != nil || !bert.Held() {
 		t.Errorf("the second could not take it over: %v", err)
 	}
 	// The first one learns it when it looks next.

@@ -70,7 +70,7 @@ func operatorLeases(t *testing.T, s *suite) {
 	s.clean(t, path, "lockstep-operator")
 
 	// race lets eight clients take the lease at once and returns the one that got it.
-	race := func(t *testing.T, takeover bool) *kube.Lease {
+	race := func(t *testing.T) *kube.Lease {
 		t.Helper()
 		var leases []*kube.Lease
 		for i := range 8 {
@@ -79,14 +79,14 @@ func operatorLeases(t *testing.T, s *suite) {
 		errs := make([]error, len(leases))
 		var all sync.WaitGroup
 		for i, lease := range leases {
-			all.Go(func() { errs[i] = lease.Acquire(t.Context(), takeover) })
+			all.Go(func() { errs[i] = lease.Acquire(t.Context(), "") })
 		}
 		all.Wait()
 		var winner *kube.Lease
 		holder, _ := field(s.get(t, path+"/lockstep-operator").object(t, http.StatusOK), "spec", "holderIdentity").(string)
 		for i, err := range errs {
 			if !strings.HasPrefix(holder, fmt.Sprintf("anna%d@", i)) {
-				if err == nil && !takeover {
+				if err == nil {
 					t.Errorf("the lease is held by %s, and number %d has got it as well", holder, i)
 				} else if err != nil && errorKind(err) != core.ErrConflict {
 					t.Errorf("number %d was refused: %v", i, err)
@@ -105,13 +105,13 @@ func operatorLeases(t *testing.T, s *suite) {
 	}
 
 	t.Run("goes to one of several who create it at once", func(t *testing.T) {
-		winner := race(t, false)
+		winner := race(t)
 		if err := winner.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	})
 	t.Run("goes to one of several who update it at once", func(t *testing.T) {
-		winner := race(t, false)
+		winner := race(t)
 		if err := winner.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -121,15 +121,15 @@ func operatorLeases(t *testing.T, s *suite) {
 	})
 	t.Run("can be taken over, and names who has it", func(t *testing.T) {
 		first := kube.NewLease(client, kube.LeaseOptions{Identity: "bert@jump02/1/y"})
-		if err := first.Acquire(t.Context(), false); err != nil {
+		if err := first.Acquire(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 		second := kube.NewLease(client, kube.LeaseOptions{Identity: "carl@jump03/1/z"})
-		err := second.Acquire(t.Context(), false)
+		err := second.Acquire(t.Context(), "")
 		if errorKind(err) != core.ErrConflict || !strings.Contains(err.Error(), "bert@jump02") {
 			t.Errorf("the second gets %v", err)
 		}
-		if err := second.Acquire(t.Context(), true); err != nil || !second.Held() {
+		if err := second.Acquire(t.Context(), "bert@jump02"); err != nil || !second.Held() {
 			t.Errorf("the second could not take it over: %v", err)
 		}
 	})
