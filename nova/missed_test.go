@@ -72,22 +72,3 @@ func TestAHostIsNotEmptyBecauseItsCellIsAway(t *testing.T) {
 		b.await("a on no host", func() bool { return b.instance("a").Host == "" })
 	})
 }
-
-// A list without any service after one with some is not believed.
-func TestAnEmptyListOfServicesIsNotBelieved(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		n := newSmallNova(t)
-		_, b := poll(t, n.client())
-		b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
-		n.answer("GET /compute/v2.1/os-services", 200, `{"services": []}`)
-		b.await("stale", func() bool {
-			d := b.states[core.SourceComputeServices]
-			return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
-		})
-		n.answer("GET /compute/v2.1/os-services", 200,
-			`{"services": [{"id": "u2", "binary": "nova-compute", "host": "h2", "status": "enabled", "state": "up"}]}`)
-		b.await("live again", func() bool {
-			return b.state(core.SourceComputeServices) == core.SourceLive && b.objects[core.SourceComputeServices]["u2"] != nil
-		})
-	})
-}

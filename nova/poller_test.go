@@ -509,24 +509,33 @@ func TestOneFailingListStopsNoOther(t *testing.T) {
 	})
 }
 
+// A list that was known gets stale when there is no answer, and also when it has nothing any more: Nova leaves out a cell that does not
+// answer.
 func TestAKnownListGetsStaleAndComesBack(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		n := newSmallNova(t)
-		_, b := poll(t, n.client())
-		b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
-		n.answer("GET /compute/v2.1/os-services", 503, "<html></html>")
-		b.await("stale", func() bool {
-			d := b.states[core.SourceComputeServices]
-			return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
+	for name, away := range map[string]struct {
+		status int
+		body   string
+	}{"no answer": {503, "<html></html>"}, "an empty one": {200, `{"services": []}`}} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				n := newSmallNova(t)
+				_, b := poll(t, n.client())
+				b.await("live", func() bool { return b.state(core.SourceComputeServices) == core.SourceLive })
+				n.answer("GET /compute/v2.1/os-services", away.status, away.body)
+				b.await("stale", func() bool {
+					d := b.states[core.SourceComputeServices]
+					return d.State == core.SourceStale && d.Err.Kind == core.ErrServer && len(b.objects[core.SourceComputeServices]) == 1
+				})
+				n.answer("GET /compute/v2.1/os-services", 200,
+					`{"services": [{"id": "u2", "binary": "nova-compute", "host": "h2", "status": "enabled", "state": "up"}]}`)
+				b.await("live again", func() bool {
+					d := b.states[core.SourceComputeServices]
+					return d.State == core.SourceLive && d.Err == nil && len(b.objects[core.SourceComputeServices]) == 1 &&
+						b.objects[core.SourceComputeServices]["u2"] != nil
+				})
+			})
 		})
-		n.answer("GET /compute/v2.1/os-services", 200,
-			`{"services": [{"id": "u2", "binary": "nova-compute", "host": "h2", "status": "enabled", "state": "up"}]}`)
-		b.await("live again", func() bool {
-			d := b.states[core.SourceComputeServices]
-			return d.State == core.SourceLive && d.Err == nil && len(b.objects[core.SourceComputeServices]) == 1 &&
-				b.objects[core.SourceComputeServices]["u2"] != nil
-		})
-	})
+	}
 }
 
 func TestKeystoneIsAwayAtTheStart(t *testing.T) {
