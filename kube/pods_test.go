@@ -21,6 +21,7 @@ type slowPods struct {
 
 	mu               sync.Mutex
 	now, most, asked int
+	began            map[string]time.Time // by node
 }
 
 func (s *slowPods) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -30,6 +31,7 @@ func (s *slowPods) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.mu.Lock()
 	s.asked++
+	s.began[node] = time.Now()
 	s.now++
 	s.most = max(s.most, s.now)
 	s.mu.Unlock()
@@ -56,7 +58,8 @@ func TestPodsOfManyNodesAreListedAFewAtATime(t *testing.T) {
 		}
 		list := func(refuse ...string) ([]*core.NodePods, *core.APIError, *slowPods, time.Duration) {
 			t.Helper()
-			client, l := c.client(kubeapi.Readonly), &slowPods{next: c.network.Transport("lockstep"), refuse: refuse}
+			client, l := c.client(kubeapi.Readonly), &slowPods{next: c.network.Transport("lockstep"), refuse: refuse,
+				began: map[string]time.Time{}}
 			config := *client.session.Load().config
 			config.Transport, config.WrapTransport = l, nil
 			session, err := newSession(&config, client.secrets, nil)
@@ -80,6 +83,11 @@ func TestPodsOfManyNodesAreListedAFewAtATime(t *testing.T) {
 		}
 		if l.most != podListsAtOnce || l.asked != len(nodes) || took < 3*time.Second || took > 4*time.Second {
 			t.Errorf("%d requests, %d at once at most, in %s", l.asked, l.most, took)
+		}
+		for i := range podListsAtOnce - 1 { // at one moment their order would be the scheduler's
+			if here, next := nodes[i].Node, nodes[i+1].Node; !l.began[here].Before(l.began[next]) {
+				t.Errorf("%s is asked for at %s, and %s at %s", here, l.began[here], next, l.began[next])
+			}
 		}
 
 		_, err, l, _ = list("n05", "n03")

@@ -197,12 +197,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	defer close(e.done)
 	e.record(Record{Kind: RecordStart, Cluster: e.cfg.Cluster, Version: e.cfg.Version}, false)
+	look := make(chan struct{}) // at what other runs do
 	if e.cfg.Journal != nil || e.cfg.Follower != nil {
 		followed := make(chan struct{})
 		e.followed = followed
 		go func() {
 			defer close(followed)
-			e.followOthers(ctx)
+			e.followOthers(ctx, look)
 		}()
 	}
 	tick := time.NewTicker(tickEvery)
@@ -235,6 +236,10 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.watchLease()
 			if e.dirty = true; e.rhythm.tick() {
 				publish()
+			}
+			select { // after it: with a clock of its own, either could come first
+			case look <- struct{}{}:
+			default: // it still looks, or nobody does
 			}
 		}
 		if e.dirty && e.rhythm.soon == nil {

@@ -130,16 +130,14 @@ func (o *otherRuns) look(lives func(run string) (who string, lives bool)) {
 	}
 }
 
-// followOthers takes in what other runs do, and notices those that die, until ctx is done. It runs in a goroutine of its own, because
-// the disk may be slow and the Engine's goroutine must not wait for it.
-func (e *Engine) followOthers(ctx context.Context) {
-	tick := time.NewTicker(tickEvery)
-	defer tick.Stop()
+// followOthers takes in what other runs do, and notices those that die, whenever look says so, until ctx is done. It runs in a goroutine
+// of its own, because the disk may be slow and the Engine's goroutine must not wait for it.
+func (e *Engine) followOthers(ctx context.Context, look <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-look:
 			e.follow()
 		}
 	}
