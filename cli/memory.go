@@ -147,6 +147,7 @@ func (s *session) fit(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-again.C:
+			unmapProgram() // what the start of the screen needed, or what is looked at no more
 		}
 	}
 }
