@@ -59,6 +59,7 @@ func derive(s *core.Snapshot, earlier entries) entries {
 	f.oneUrgent() // a cause is now as urgent as what follows from it
 	f.complete()
 	f.setAside() // by their causes, too
+	f.raise()
 	f.sort()
 	now.at, now.holders, now.all = f.at, f.holders, f.found
 	return now
@@ -149,6 +150,7 @@ type facts struct {
 	at       core.ByNode[nodeFinds]
 	told     []string // texts of the management cluster that an entry has already
 	found    []core.Attention
+	lowered  map[string]bool // by ID: it is a warning because its node has another urgent entry
 
 	some    []foundAt // the nodes with entries, in the order in which nodes are shown
 	holders holders   // the nodes with instances that will hold them

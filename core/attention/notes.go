@@ -2,6 +2,7 @@ package attention
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -70,7 +71,8 @@ func Matter(a core.Attention) string {
 		words = append(words, a.Fault+":")
 	}
 	after := false // a number
-	for _, word := range strings.Fields(a.Reason) {
+	fields := strings.Fields(a.Reason)
+	for i, word := range fields {
 		number := strings.IndexFunc(word, unicode.IsDigit) >= 0 && strings.IndexFunc(word, unicode.IsLetter) < 0
 		if unit := after && isUnit(word); !number && !unit {
 			if word = strings.Trim(word, ".,:;"); after { // "1 instance", "2 instances"
@@ -78,21 +80,38 @@ func Matter(a core.Attention) string {
 			}
 			words = append(words, word)
 		}
+		if number && i+1 < len(fields) && strings.HasPrefix(fields[i+1], "more") { // "web-1, web-2 and 3 more"
+			words = append(words, more+word)
+		}
 		after = number
 	}
 	return wording.OneLine(strings.Join(words, " "), core.MostNoteText)
 }
+
+// more marks how many others an entry is about that it does not name.
+const more = "+"
 
 // sameMatter tells whether an entry that was about one matter is still about it: it may say less ("web-1, web-2", then "web-2"), and
 // nothing new.
 func sameMatter(was, is string) bool {
 	words := strings.Fields(was)
 	for _, word := range strings.Fields(is) {
-		if !slices.Contains(words, word) {
+		if n, ok := othersIn(word); ok {
+			if !slices.ContainsFunc(words, func(was string) bool { before, ok := othersIn(was); return ok && before >= n }) {
+				return false
+			}
+		} else if !slices.Contains(words, word) {
 			return false
 		}
 	}
 	return true
+}
+
+// othersIn is how many others a word of a Matter stands for.
+func othersIn(word string) (int, bool) {
+	text, ok := strings.CutPrefix(word, more)
+	n, err := strconv.Atoi(text)
+	return n, ok && err == nil
 }
 
 // isUnit tells whether the word is a unit of wording.SpanText.

@@ -80,6 +80,38 @@ func TestAnEntryIsSetAside(t *testing.T) {
 	}
 }
 
+// What is set aside calls nobody, and keeps nothing else of its node from doing so.
+func TestWhatIsSetAsideKeepsNothingElseFromBeingUrgent(t *testing.T) {
+	both := func() scene.Scene {
+		sc, _ := waiting(t)
+		sc.Operations = []core.Operation{{ID: "7", Title: "move all", Node: "cmp-01", State: core.OperationPaused,
+			Started: scene.Ago(time.Minute)}}
+		return sc.Again()
+	}
+	var urgent, lowered []core.Attention
+	for _, a := range attention.Of(both().Snapshot) {
+		switch {
+		case a.Node != "cmp-01":
+		case a.Severity == core.SeverityUrgent:
+			urgent = append(urgent, a)
+		case a.Severity == core.SeverityWarning && (a.Rule == core.RuleNodeWaits || a.Rule == core.RuleOperation):
+			lowered = append(lowered, a)
+		}
+	}
+	if len(urgent) != 1 || len(lowered) != 1 {
+		t.Fatalf("of the node, these are urgent: %+v; and these are not: %+v", urgent, lowered)
+	}
+	sc := both()
+	sc.Notes = []core.Note{attention.SetAside(core.Note{ID: "1", On: core.NoteOn{Entry: urgent[0].ID}, Text: "x", At: scene.Noon}, urgent[0],
+		scene.Noon.Add(time.Hour))}
+	if got, _ := attention.ByID(sc.Snapshot, lowered[0].ID); got.Severity != core.SeverityUrgent {
+		t.Errorf("%s is %s beside what is set aside", got.ID, got.Severity)
+	}
+	if n := attention.Urgent(attention.Of(sc.Snapshot)); n != 1 {
+		t.Errorf("%d are urgent", n)
+	}
+}
+
 // What puts data at risk is never set aside, whatever the journal says.
 func TestWhatPutsDataAtRiskIsNotSetAside(t *testing.T) {
 	found := false
@@ -152,6 +184,10 @@ func TestTheMatterOfAnEntry(t *testing.T) {
 		{"2 instances must leave: web-1, web-2", "1 instance must leave: web-2", true},
 		{"2 instances must leave: web-1, web-2", "2 instances must leave: web-2, db-1", false},
 		{"late for 59 m", "late for 1 h 12 m", true},
+		{"6 instances: web-1, web-2 and 4 more", "5 instances: web-1, web-2 and 3 more", true},
+		{"6 instances: web-1, web-2 and 4 more", "16 instances: web-1, web-2 and 14 more", false},
+		{"2 instances: web-1, web-2", "6 instances: web-1, web-2 and 4 more", false},
+		{"6 instances: web-1, web-2 and 4 more", "2 instances: web-1, web-2", true},
 		{"waits (3 of 12)", "waits (4 of 12)", true},
 		{"manual mode: 2 instances must leave first", "its lock is failed", false},
 		{"web-1 does not leave", "web-2 does not leave", false},

@@ -57,7 +57,7 @@ func (f *facts) sources() {
 			continue // it is reached through the API server, whose own entry says what is wrong
 		}
 		after := f.s.Settings.StaleAfterOf(src.ID)
-		if src.State != core.SourceOff && src.State != core.SourceAbsent && !src.AsksNobody() {
+		if src.State != core.SourceOff && src.State != core.SourceAbsent && src.State != core.SourceForbidden && !src.AsksNobody() {
 			all[src.ID.Server()]++
 		}
 		switch src.State {
@@ -67,7 +67,7 @@ func (f *facts) sources() {
 			}
 			src.State = core.SourceStale // its facts are old, and no error says why
 		case core.SourceOff:
-			if src.ID.Server() == core.ServerManagement || src.ID == core.SourceAlertmanager {
+			if src.ID.Server() == core.ServerManagement || src.ID == core.SourceAlertmanager || src.Err != nil && src.Err.Kind == core.ErrForbidden {
 				continue // it was not configured, on purpose; or nobody has given the right, which the checklist says
 			}
 		case core.SourceAbsent:
@@ -94,10 +94,37 @@ func (f *facts) sources() {
 		}
 		groups[k] = append(groups[k], src)
 	}
+	// A server that is away says so in many words: 502, 503, no answer. It is one matter.
+	for server, n := range all {
+		var away []core.Source
+		whole := false
+		for k, list := range groups {
+			for _, src := range list {
+				if e := src.Trouble(); k.server == server && src.State != core.SourceForbidden && src.State != core.SourceOff &&
+					src.State != core.SourceAbsent {
+					away = append(away, src)
+					whole = whole || e != nil && e.WholeServer()
+				}
+			}
+		}
+		if !whole || len(away) != n || n < 2 {
+			continue
+		}
+		for k, list := range groups {
+			groups[k] = slices.DeleteFunc(list, func(src core.Source) bool {
+				return k.server == server && slices.ContainsFunc(away, func(of core.Source) bool { return of.ID == src.ID })
+			})
+			if len(groups[k]) == 0 {
+				delete(groups, k)
+			}
+		}
+		slices.SortFunc(away, bySource)
+		f.source(away, true, core.RuleSources, string(server), string(server))
+	}
 	for k, list := range groups {
-		slices.SortFunc(list, func(a, b core.Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
+		slices.SortFunc(list, bySource)
 		if e := list[0].Trouble(); len(list) > 2 || len(list) == 2 && e != nil && e.WholeServer() {
-			f.source(list, len(list) == all[k.server], core.RuleSources, fmt.Sprintf("%s/%s", k.server, k.cause), string(k.server))
+			f.source(list, false, core.RuleSources, fmt.Sprintf("%s/%s", k.server, k.cause), string(k.server))
 			continue
 		}
 		for _, src := range list {
@@ -105,6 +132,8 @@ func (f *facts) sources() {
 		}
 	}
 }
+
+func bySource(a, b core.Source) int { return strings.Compare(string(a.ID), string(b.ID)) }
 
 // source adds an entry for one source, or for several of one server with the same trouble. whole says that they are all sources of the
 // server.

@@ -9,6 +9,47 @@ import (
 	"lockstep/scene"
 )
 
+// A server that is away is one urgent entry, in however many words its sources say so, and though one of them was never to be seen.
+func TestAServerThatIsAwaySaysSoInManyWords(t *testing.T) {
+	errs := []*core.APIError{
+		{Kind: core.ErrServer, Status: 502, Call: "list x", Message: "bad gateway"},
+		{Kind: core.ErrServer, Status: 503, Call: "list x", Message: "no server is available"},
+		{Kind: core.ErrTimeout, Call: "list x"},
+		{Kind: core.ErrTooManyRequests, Status: 429, Call: "list x"},
+		nil, // no error says why
+	}
+	for name, tt := range map[string]struct {
+		but    core.SourceID // is live
+		urgent bool
+	}{"all of them": {"", true}, "all but one": {core.SourceNodes, false}} {
+		sc := scene.NewScene()
+		n := 0
+		for id, src := range sc.Sources {
+			if id.Server() != core.ServerKubernetes || id == tt.but || src.State == core.SourceOff {
+				continue
+			}
+			src.State, src.Err = core.SourceStale, errs[n%len(errs)]
+			src.Since, src.AsOf = scene.Ago(10*time.Minute), scene.Ago(10*time.Minute)
+			if n++; id == core.SourceOpenStackDeployment {
+				src.State, src.Err = core.SourceForbidden, &core.APIError{Kind: core.ErrForbidden, Status: 403}
+			}
+			sc.Sources[id] = src
+		}
+		urgent, whole := 0, 0
+		for _, a := range Of(sc.Snapshot) {
+			if a.Rule == core.RuleSources && a.Severity == core.SeverityUrgent {
+				urgent++
+			}
+			if a.ID == string(core.RuleSources)+"/"+string(core.ServerKubernetes) {
+				whole++
+			}
+		}
+		if (urgent == 1) != tt.urgent || (whole == 1) != tt.urgent {
+			t.Errorf("%s: %d urgent, %d of the whole server", name, urgent, whole)
+		}
+	}
+}
+
 // One cause is one entry, whatever states its sources are in, and the entry names the cause first.
 func TestOneCauseIsOneEntryAndStandsFirst(t *testing.T) {
 	refused := &core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at http://keystone/v3",

@@ -36,7 +36,7 @@ func (f *facts) oneUrgent() {
 			switch {
 			case a.Severity != core.SeverityUrgent || a.Node == "" || a.Instance != "" || (a.Rule == core.RuleAct) != turns:
 			case own[a.Node]:
-				a.Severity = core.SeverityWarning
+				f.lower(a)
 			default:
 				own[a.Node] = true
 			}
@@ -44,7 +44,30 @@ func (f *facts) oneUrgent() {
 	}
 	for i := range f.found {
 		if a := &f.found[i]; a.Severity == core.SeverityUrgent && a.Instance != "" && own[a.Node] {
-			a.Severity = core.SeverityWarning
+			f.lower(a)
+		}
+	}
+}
+
+func (f *facts) lower(a *core.Attention) {
+	if f.lowered == nil {
+		f.lowered = map[string]bool{}
+	}
+	a.Severity, f.lowered[a.ID] = core.SeverityWarning, true
+}
+
+// raise makes an entry about a node itself urgent again that was lowered for one that is set aside now: that one calls nobody. What is set
+// aside speaks for the node's instances, too.
+func (f *facts) raise() {
+	own := map[string]bool{}
+	for _, a := range f.found {
+		if a.Severity == core.SeverityUrgent && a.Instance == "" && a.Aside == nil {
+			own[a.Node] = true
+		}
+	}
+	for i := range f.found {
+		if a := &f.found[i]; f.lowered[a.ID] && a.Aside == nil && a.Instance == "" && !own[a.Node] {
+			a.Severity, own[a.Node] = core.SeverityUrgent, true
 		}
 	}
 }

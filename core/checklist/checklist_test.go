@@ -92,6 +92,16 @@ func pointScenes() map[string]pointScene {
 		"Ceph is degraded": {"ceph", only(func(sc scene.Scene) {
 			sc.Ceph = cephOf(core.CephWarn, "PG_DEGRADED")
 		}), checklist.Fail, "HEALTH_WARN — PG_DEGRADED: it is so"},
+		"Ceph copies while a storage node is away": {"ceph", only(func(sc scene.Scene) {
+			sc.Ceph = cephOf(core.CephWarn, "OSDMAP_FLAGS", "PG_DEGRADED")
+			sc.Nodes["cmp-01"].Roles = append(sc.Nodes["cmp-01"].Roles, core.RoleStorage)
+			sc.Maintained("cmp-01", "")
+		}), checklist.Warn, "PG_DEGRADED"},
+		"Ceph in error while a storage node is away": {"ceph", only(func(sc scene.Scene) {
+			sc.Ceph = cephOf(core.CephError, "PG_DAMAGED")
+			sc.Nodes["cmp-01"].Roles = append(sc.Nodes["cmp-01"].Roles, core.RoleStorage)
+			sc.Maintained("cmp-01", "")
+		}), checklist.Fail, "PG_DAMAGED"},
 		"Ceph with a flag": {"ceph", only(func(sc scene.Scene) {
 			sc.Ceph = cephOf(core.CephWarn, "OSDMAP_FLAGS")
 		}), checklist.Warn, "HEALTH_WARN — OSDMAP_FLAGS: it is so"},
@@ -114,6 +124,22 @@ func pointScenes() map[string]pointScene {
 		"a quorum that lacks a pod": {"quorums", only(func(sc scene.Scene) {
 			sc.Stateful(core.NamespaceOpenStack, "mariadb-server", "ctl-01", "ctl-02", "ctl-03")
 			sc.DaemonPods[sc.StatefulSets[0].UID][1].Ready = false
+		}), checklist.Fail, "mariadb-server: 2 of 3 ready"},
+		"a quorum whose member is away with its node": {"quorums", only(func(sc scene.Scene) {
+			sc.Stateful(core.NamespaceOpenStack, "mariadb-server", "ctl-01", "ctl-02", "ctl-03")
+			sc.DaemonPods[sc.StatefulSets[0].UID][1].Ready = false
+			sc.Maintained("ctl-02", "")
+		}), checklist.Warn, "mariadb-server: 2 of 3 ready"},
+		"a quorum that lacks more than its node": {"quorums", only(func(sc scene.Scene) {
+			sc.Stateful(core.NamespaceOpenStack, "mariadb-server", "ctl-01", "ctl-02", "ctl-03")
+			sc.DaemonPods[sc.StatefulSets[0].UID][1].Ready = false
+			sc.DaemonPods[sc.StatefulSets[0].UID][2].Ready = false
+			sc.Maintained("ctl-02", "")
+		}), checklist.Fail, "mariadb-server: 1 of 3 ready"},
+		"a quorum that lacks a pod while a compute is in maintenance": {"quorums", only(func(sc scene.Scene) {
+			sc.Stateful(core.NamespaceOpenStack, "mariadb-server", "ctl-01", "ctl-02", "ctl-03")
+			sc.DaemonPods[sc.StatefulSets[0].UID][1].Ready = false
+			sc.Maintained("cmp-01", "")
 		}), checklist.Fail, "mariadb-server: 2 of 3 ready"},
 		"a quorum whose pods may not be read": {"quorums", only(func(sc scene.Scene) {
 			sc.Stateful("openstack-redis", "rfr-openstack-redis", "ctl-01", "ctl-02", "ctl-03")
@@ -370,7 +396,7 @@ func TestWhatStopsTheNextStep(t *testing.T) {
 		}
 		keys = append(keys, stop.Key)
 	}
-	for _, want := range []string{"check/ceph//HEALTH_ERR — OSD_DOWN: it is so", "check/states/cmp-01/1 instance in VERIFY_RESIZE: web"} {
+	for _, want := range []string{"check/ceph//HEALTH_ERR //OSD_DOWN", "check/states/cmp-01/1 instance in VERIFY_RESIZE: web"} {
 		if !slices.Contains(keys, want) {
 			t.Errorf("%q is missing in %q", want, keys)
 		}

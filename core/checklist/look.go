@@ -200,11 +200,33 @@ func quorums(l *look) {
 				serve++
 			}
 		}
-		if serve < v.Replicas {
-			l.fail("", progress.QuorumText(l.s, v, ""), nil)
-			l.key(q.Namespace, q.Name)
+		if serve == v.Replicas {
+			continue
+		}
+		found := l.fail
+		if v.Replicas-serve <= l.away(hasMembers) {
+			found = l.warn // each comes back with its node
+		}
+		found("", progress.QuorumText(l.s, v, ""), nil)
+		l.key(q.Namespace, q.Name)
+	}
+}
+
+// hasMembers tells whether members of the sets with a quorum run on such a node: on those of the control plane, and of StackLight.
+func hasMembers(n *core.Node) bool {
+	others := []core.Role{core.RoleMaster, core.RoleGateway, core.RoleCompute, core.RoleStorage}
+	return n.Is(core.RoleController) || !slices.ContainsFunc(others, n.Is)
+}
+
+// away is how many nodes of a kind are in maintenance, with what runs on them.
+func (l *look) away(kind func(*core.Node) bool) int {
+	n := 0
+	for name, requests := range l.s.NodeRequests {
+		if node := l.s.Nodes[name]; node != nil && len(requests) > 0 && kind(node) {
+			n++
 		}
 	}
+	return n
 }
 
 func quorumCommands(s *core.Snapshot) []string {
@@ -217,7 +239,8 @@ func quorumCommands(s *core.Snapshot) []string {
 	return out
 }
 
-// ceph judges Ceph by its own health. A flag that a maintenance sets is nothing while nodes are in maintenance.
+// ceph judges Ceph by its own health. A flag that a maintenance sets is nothing while nodes are in maintenance, and a warning of Ceph is
+// no more than that while one of its nodes is: its disks are away, and their data is copied or caught up with.
 func ceph(l *look) {
 	switch {
 	case absent(l.s, core.SourceCeph):
@@ -233,7 +256,7 @@ func ceph(l *look) {
 			continue
 		}
 		found := l.fail
-		if c.Flagged() {
+		if c.Flagged() || c.Health == core.CephWarn && l.away(func(n *core.Node) bool { return n.Is(core.RoleStorage) }) > 0 {
 			found = l.warn
 		}
 		health := wording.OneLine(c.Health, 40)

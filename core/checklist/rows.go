@@ -120,7 +120,7 @@ var rows = []row{
 		why:     "With one member down, the next node can take the quorum: the OpenStack controller counts only how many are ready.",
 		same:    []core.AttentionRule{core.RuleQuorumGoes},
 		sources: []core.SourceID{core.SourceStatefulSets, core.SourceDaemonPods}, look: quorums, commands: quorumCommands},
-	{id: "ceph", title: "Ceph is healthy", stops: true, impact: core.ImpactData, page: core.PageFlow,
+	{id: cephHealth, title: "Ceph is healthy", stops: true, impact: core.ImpactData, page: core.PageFlow,
 		why:     "Each storage node goes down once: data that is degraded already loses another copy.",
 		same:    []core.AttentionRule{core.RuleCephHolds},
 		sources: []core.SourceID{core.SourceCeph}, look: ceph, commands: cephCommands},

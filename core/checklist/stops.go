@@ -2,6 +2,7 @@ package checklist
 
 import (
 	"slices"
+	"strings"
 
 	"lockstep/core"
 	"lockstep/core/attention"
@@ -11,6 +12,9 @@ import (
 // nodesReady is the point about nodes that are not Ready. core/step looks at each node itself: it also knows which of them are in a
 // maintenance that is another step's matter.
 const nodesReady = "nodes"
+
+// cephHealth is the point about Ceph's own health.
+const cephHealth = "ceph"
 
 // ofDrains are entries about the drain of a node in its maintenance, which core/step judges with the node. They stop the update only where
 // they are urgent.
@@ -30,7 +34,12 @@ func Stops(s *core.Snapshot) []core.Stop {
 				if f.Verdict != Fail || p.ID == nodesReady {
 					continue
 				}
-				stop := core.Stop{Key: "check/" + p.ID + "/" + f.Of + "/" + f.Says, Text: wording.OneLine(f.Text(), 200),
+				says := f.Says
+				if p.ID == cephHealth { // it counts what it copies, and each number would be another stop
+					health, _, _ := strings.Cut(f.Says, " — ")
+					says = health + " " + f.Key
+				}
+				stop := core.Stop{Key: "check/" + p.ID + "/" + f.Of + "/" + says, Text: wording.OneLine(f.Text(), 200),
 					Remedy: wording.TextOf(wording.TextOf(f.Remedy, p.Remedy), "the check says more of it")}
 				if f.Entry != "" {
 					a, ok := attention.Listed(s, f.Entry)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/sim/bubble"
@@ -34,6 +35,52 @@ func TestStoppedInstancesAreRemembered(t *testing.T) {
 		b.awaitEnd(id)
 		if stopped := b.engine.Snapshot().History.Stopped; len(stopped) != 0 {
 			t.Errorf("after its start: %v", stopped)
+		}
+	})
+}
+
+// Once somebody else has started it, it is theirs: when it is stopped the next time, nobody offers to start it.
+func TestWhatItsOwnerHasStartedIsNotStoppedForTheUpdate(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), newTestCloud()
+		cloud.since = time.Now()
+		b := newBench(t, dir, cloud)
+		b.arm()
+		id, err := b.confirm(core.Intent{Kind: core.IntentStop, Instance: "id-web-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.awaitEnd(id)
+		becomes := func(status string) {
+			cloud.mu.Lock()
+			cloud.instances["id-web-1"].Status = status
+			cloud.mu.Unlock()
+			time.Sleep(2 * upAfter)
+			b.sync()
+		}
+		becomes("SHUTOFF")
+		if len(b.engine.Snapshot().History.Stopped) != 1 {
+			t.Error("it is forgotten while it is down")
+		}
+		becomes("ACTIVE")
+		b.engine.changed() // a Snapshot has what was seen to change in the one before
+		becomes("SHUTOFF")
+		if stopped := b.engine.Snapshot().History.Stopped; len(stopped) != 0 {
+			t.Errorf("its owner has stopped it: %v", stopped)
+		}
+		b.end()
+		told := 0
+		if _, err := ReadJournal(b.path, func(r Record) {
+			if r.Kind == RecordUp && r.Object.UID == "id-web-1" && r.Text == "is ACTIVE on cmp-1" && !r.Began.IsZero() {
+				told++
+			}
+		}); err != nil || told != 1 {
+			t.Errorf("the journal tells %d times that it is up: %v", told, err)
+		}
+		b = newBench(t, dir, cloud)
+		defer b.end()
+		if stopped := b.engine.Snapshot().History.Stopped; len(stopped) != 0 {
+			t.Errorf("after a restart: %v", stopped)
 		}
 	})
 }

@@ -176,7 +176,7 @@ func New(cfg Config) *Engine {
 		ops:      newOperations(),
 	}
 	e.scribe.journal = cfg.Journal
-	e.world.place, e.world.noting = cfg.Place, cfg.Recorder != nil
+	e.world.place, e.world.noting, e.world.wall = cfg.Place, cfg.Recorder != nil, cfg.Wall
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	if cfg.Lives == nil && cfg.Journal != nil {
 		e.cfg.Lives = func(run string) (string, bool) { return RunLives(cfg.Journal.Path(), run) }
@@ -282,10 +282,11 @@ func (e *Engine) leave() {
 	go func() { e.tasks.Wait(); close(wait) }()
 	e.serve(wait)
 	e.disarm("")
-	for _, ended := range []<-chan struct{}{e.givenBack, e.followed} {
-		if ended != nil {
-			e.serve(ended)
-		}
+	if e.givenBack != nil {
+		e.serve(e.givenBack)
+	}
+	if e.followed != nil {
+		e.serve(within(leaveTimeout, e.followed))
 	}
 	e.publish() // records what was seen last, before the record of the stop
 	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)
@@ -294,6 +295,19 @@ func (e *Engine) leave() {
 	case <-time.After(leaveTimeout):
 		e.cfg.Log.Error("the last records are not written: the disk does not answer")
 	}
+}
+
+// within is closed with done, or after so long: a disk that hangs must not keep the program from ending.
+func within(most time.Duration, done <-chan struct{}) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-done:
+		case <-time.After(most):
+		}
+	}()
+	return over
 }
 
 // serve runs requests until ended is closed.

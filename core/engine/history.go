@@ -75,7 +75,7 @@ func replay(past []Record) core.History {
 			if r.Foretold != nil {
 				h.Foretold = core.WithForetold(h.Foretold, r.Foretold.key(), r.Foretold.kept())
 			}
-		case RecordVerified, RecordMigrated:
+		case RecordVerified, RecordMigrated, RecordUp:
 			noteRecord(&h, r)
 		}
 	}
@@ -111,10 +111,14 @@ func courseStage(r core.StageRecord, seen bool, why string) core.CourseStage {
 
 // noteRecord takes in how a write ended. The History must own its maps of what was done.
 func noteRecord(h *core.History, r Record) {
-	if r.Kind == RecordMigrated {
-		if r.Object != nil {
-			delete(h.Cold, r.Object.UID)
-		}
+	switch {
+	case r.Object == nil:
+	case r.Kind == RecordMigrated:
+		delete(h.Cold, r.Object.UID)
+	case r.Kind == RecordUp:
+		delete(h.Stopped, r.Object.UID)
+	}
+	if r.Kind == RecordMigrated || r.Kind == RecordUp {
 		return
 	}
 	if r.Change != nil && r.Object != nil && (r.State == string(core.OperationDone) || r.State == string(core.OperationUnknown)) {
@@ -183,11 +187,11 @@ func (r Record) cold() core.ColdMigration {
 	return c
 }
 
-// noteChange remembers that Lockstep changed an annotation of a node. The old value is the one before Lockstep's first change; a change
-// back to it is forgotten.
+// noteChange remembers that Lockstep changed an annotation of a node. The old value is the one before the first of Lockstep's changes that
+// followed one another: where somebody else has changed it since, theirs is the old one. A change back to it is forgotten.
 func noteChange(changes map[string]core.AnnotationChange, uid string, c core.AnnotationChange) {
-	if first, ok := changes[uid]; ok {
-		c.Old = first.Old
+	if before, ok := changes[uid]; ok && step.EqualText(before.New, c.Old) {
+		c.Old = before.Old
 	}
 	if step.EqualText(c.Old, c.New) {
 		delete(changes, uid)
@@ -196,8 +200,7 @@ func noteChange(changes map[string]core.AnnotationChange, uid string, c core.Ann
 	changes[uid] = c
 }
 
-// noteStop remembers that Lockstep stopped or shelved an instance, or may have done so, until Lockstep has started or unshelved it
-// again.
+// noteStop remembers that Lockstep stopped or shelved an instance, or may have done so, until it is up again.
 func noteStop(stopped map[string]core.StopRecord, i core.Intent, ended core.OperationState, r core.StopRecord) {
 	switch i.Kind {
 	case core.IntentStop, core.IntentShelve:

@@ -106,7 +106,7 @@ func (d *digest) add(r Record) {
 		if !d.actions && r.Stands != nil {
 			d.addStandstill(k)
 		}
-	case RecordMigrated:
+	case RecordMigrated, RecordUp:
 		d.addEffect(k)
 	case RecordGrant, RecordBefore, RecordVerified, RecordEnded, RecordControl:
 		if !r.Settled {
@@ -252,7 +252,7 @@ func (op *spokenOf) ended() bool {
 
 // addEffect keeps what was done to an object as long as it still matters.
 func (d *digest) addEffect(k keptRecord) {
-	if k.record.Object == nil || !slices.Contains([]RecordKind{RecordBefore, RecordVerified, RecordMigrated}, k.record.Kind) {
+	if k.record.Object == nil || !slices.Contains([]RecordKind{RecordBefore, RecordVerified, RecordMigrated, RecordUp}, k.record.Kind) {
 		return
 	}
 	key := k.record.Object.UID + " " + k.record.Object.Name

@@ -205,6 +205,8 @@ func (r Record) line() (core.JournalLine, bool) {
 		shown = r.planLine(&l) && shown
 	case RecordMigrated:
 		l.Kind, l.What, l.Why = core.LineStep, "its cold migration ended", text(r.Text)
+	case RecordUp:
+		l.Kind, l.What, l.Why = core.LineStep, "it is up again", text(r.Text)
 	case RecordGrant:
 		did("confirmed")
 		if l.Typed, l.Basis = r.Typed, r.Basis; r.As != nil {

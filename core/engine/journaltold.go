@@ -63,6 +63,8 @@ func (r Record) observation() (about, value string, ok bool) {
 		return string(r.Kind) + " " + r.Foretold.key(), "came", true
 	case r.Kind == RecordMigrated:
 		return string(r.Kind) + " " + object, r.From, true
+	case r.Kind == RecordUp:
+		return fmt.Sprint(r.Kind, " ", object, " ", r.Began.UTC().Format(time.RFC3339)), r.Text, true
 	case r.Kind == RecordEnded && r.LookedUp:
 		return string(r.Kind) + " " + r.Operation, r.State, true
 	case r.Kind == RecordMigrationRefused && r.Refusal != nil:
@@ -114,7 +116,7 @@ func (r Record) toldAs() (about, value string, ok bool) {
 // thousands of migrations.
 func (r Record) comesOnce() bool {
 	switch r.Kind {
-	case RecordMove, RecordForecast, RecordForetold, RecordMigrated, RecordMigrationRefused:
+	case RecordMove, RecordForecast, RecordForetold, RecordMigrated, RecordUp, RecordMigrationRefused:
 		return true
 	}
 	return false

@@ -34,6 +34,7 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 			h = e.observePhases(s, h, watched)
 			h = e.observeStandstills(s, h, watched)
 			h = e.observeCold(s, h)
+			h = e.observeUp(s, h)
 		})
 	}
 	e.lookedAt = s.Now
@@ -446,6 +447,27 @@ func (e *Engine) observeStandstills(s *core.Snapshot, h core.History, watched bo
 		}
 	}
 	h.Stands = stands.M
+	return h
+}
+
+// upAfter is how long after Lockstep has stopped an instance the facts must be that show it up again: none of them is from before.
+const upAfter = time.Minute
+
+// observeUp forgets that Lockstep stopped or shelved an instance once it is seen up again, and records that. Whoever stops it the next time
+// has reasons of their own.
+func (e *Engine) observeUp(s *core.Snapshot, h core.History) core.History {
+	stopped := h.Stopped
+	for _, id := range slices.Sorted(maps.Keys(h.Stopped)) {
+		in, r := s.Instances.At(id), h.Stopped[id]
+		if in == nil || in.Status != "ACTIVE" || !s.HeardSince(core.SourceInstances, r.At.Add(upAfter)) {
+			continue
+		}
+		stopped = maps.Clone(stopped)
+		delete(stopped, id)
+		e.see(Record{Kind: RecordUp, Object: &core.Ref{Kind: core.KindInstance, Name: r.Name, UID: id}, Began: r.At.UTC(),
+			Text: "is " + in.Status + " on " + progress.HostLabel(s, in.Host)})
+	}
+	h.Stopped = stopped
 	return h
 }
 

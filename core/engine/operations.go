@@ -123,6 +123,10 @@ const maxItemText = 400
 func (o *operations) restore(past []Record) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	acknowledged := map[string]bool{} // meanwhile, perhaps, since these records were read
+	for _, op := range o.past {
+		acknowledged[op.ID] = op.Acknowledged
+	}
 	o.past, o.unseen = nil, nil
 	open := map[string]core.Operation{}
 	writes := map[string]core.PastWrite{} // by ID of the operation or item: its newest write
@@ -189,7 +193,7 @@ func (o *operations) restore(past []Record) {
 	})
 	for _, id := range slices.Backward(order) {
 		if op, ok := open[id]; ok {
-			op.Past = true
+			op.Past, op.Acknowledged = true, op.Acknowledged || acknowledged[id]
 			o.past = append(o.past, op)
 			o.unseen = append(o.unseen, op.Unseen(writes)...)
 			delete(open, id)

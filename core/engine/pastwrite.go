@@ -66,8 +66,11 @@ func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (o
 		return o, true
 	case o.moving:
 		return o, true
-	case s.Wall.Sub(w.Wall) < nothingShows:
-		return outcome{}, false
+	}
+	for _, id := range []core.SourceID{core.SourceInstances, core.SourceMigrations} {
+		if s.Sources[id].AsOf.Sub(w.Wall) < nothingShows { // facts from before the write show nothing of it
+			return outcome{}, false
+		}
 	}
 	where := wording.TextOf(progress.HostLabel(s, in.Host), "no host")
 	if rule.Moves() && in.Host != w.Begun.Host {

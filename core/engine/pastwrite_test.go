@@ -327,3 +327,22 @@ func TestAnEndThatIsLearntAfterItWasAcknowledgedIsTold(t *testing.T) {
 		}
 	}
 }
+
+// What the cluster showed before a write, or right after it, tells nothing of it: a poll may hang while its source is live.
+func TestNothingShowsItInFactsThatAreOlder(t *testing.T) {
+	for asOf, ended := range map[time.Duration]bool{-time.Second: false, 5 * time.Second: false, nothingShows: true} {
+		sc := scene.Healthy()
+		in := sc.InstancesOn("cmp-01")[0]
+		w := core.PastWrite{Operation: "1", Intent: core.Intent{Kind: core.IntentStop, Instance: in.ID}, Object: in.Ref(),
+			Begun: &core.ActionBegun{Host: in.Host, Status: in.Status, At: scene.Ago(time.Hour)}, At: scene.Ago(time.Hour),
+			Wall: scene.Ago(time.Hour)}
+		for _, id := range []core.SourceID{core.SourceInstances, core.SourceMigrations} {
+			src := sc.Sources[id]
+			src.State, src.AsOf = core.SourceLive, w.Wall.Add(asOf)
+			sc.Sources[id] = src
+		}
+		if o, ok := lookUp(sc.Snapshot, w); ok != ended || ok && o.state != core.OperationFailed {
+			t.Errorf("by facts of %s after it: %v, %+v", asOf, ok, o)
+		}
+	}
+}

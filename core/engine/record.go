@@ -26,6 +26,7 @@ const (
 	RecordAfter            RecordKind = "after"      // the server answered, or did not
 	RecordVerified         RecordKind = "verified"   // the cluster showed how it ended
 	RecordMigrated         RecordKind = "migrated"   // a cold migration that Lockstep began was seen to end
+	RecordUp               RecordKind = "up"         // an instance that Lockstep stopped or shelved was seen up again, whoever brought it back
 	RecordMigrationRefused RecordKind = "refusal"    // Nova was seen to refuse the OpenStack controller a migration
 	RecordRefused          RecordKind = "refused"    // the gate did not let a write through
 	RecordEnded            RecordKind = "ended"      // an operation came to its end, with all items of a batch

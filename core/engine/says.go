@@ -65,7 +65,7 @@ func (r Record) Instances() []string {
 	if r.Note != nil && r.Note.On.Instance != "" {
 		out = append(out, r.Note.On.Instance)
 	}
-	if r.Object != nil && (r.Kind == RecordMigrated || r.Kind == RecordMigrationRefused) {
+	if r.Object != nil && (r.Kind == RecordMigrated || r.Kind == RecordUp || r.Kind == RecordMigrationRefused) {
 		out = append(out, r.Object.UID)
 	}
 	slices.Sort(out)

@@ -35,7 +35,8 @@ type world struct {
 	hearing bool // heard is not in a Snapshot yet
 
 	place   core.ManagementPlace
-	touched touches // since the last Snapshot
+	touched touches          // since the last Snapshot
+	wall    func() time.Time // nil: no clock is looked at
 
 	noting bool         // changes are noted, for a recording
 	noted  []core.Delta // since the last Snapshot: what each Delta has changed
@@ -93,7 +94,8 @@ func (w *world) applyState(d core.Delta) bool {
 	facts := d.Hears()
 	// The first pages of a list, or the list of one host, are not all that the source has; AsOf begins when it is live.
 	whole := src.State == core.SourceLive || !src.AsOf.IsZero()
-	if facts && whole && d.Err == nil && d.At.After(src.AsOf) {
+	// A clock that was set back leaves what was confirmed by it in the future: that is not later than anything.
+	if facts && whole && d.Err == nil && (d.At.After(src.AsOf) || w.wall != nil && src.AsOf.After(w.wall())) {
 		src.AsOf = d.At
 	}
 	w.sources[d.Source] = src

@@ -126,6 +126,26 @@ func TestFailedSourceKeepsItsFacts(t *testing.T) {
 	}
 }
 
+// After this machine's clock was set back, what was confirmed by it counts from what it says now: else nothing would be old for a while.
+func TestAClockThatIsSetBack(t *testing.T) {
+	w := newWorld([]core.SourceID{core.SourceNodes}, worldTime)
+	now := worldTime.Add(10 * time.Minute)
+	w.wall = func() time.Time { return now }
+	touch := func() time.Time {
+		w.apply(core.Delta{Source: core.SourceNodes, State: core.SourceLive, Touch: true, At: now})
+		return w.sources[core.SourceNodes].AsOf
+	}
+	touch()
+	now = worldTime
+	if at := touch(); !at.Equal(now) {
+		t.Errorf("it is %s, and the nodes were confirmed at %s", now, at)
+	}
+	w.apply(core.Delta{Source: core.SourceNodes, State: core.SourceLive, Touch: true, At: now.Add(-time.Second)})
+	if at := w.sources[core.SourceNodes].AsOf; !at.Equal(now) {
+		t.Errorf("an older answer that came late: %s", at)
+	}
+}
+
 // The first pages of a cloud's instances, or the list of one host, say nothing about the other hosts: if the rest does not come,
 // those hosts must not look empty.
 func TestPartsOfAFirstListAreNotKnowledge(t *testing.T) {

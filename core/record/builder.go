@@ -116,6 +116,10 @@ func (b *builder) add(l engine.JournalLine) {
 		b.planLine(l, at)
 	case engine.RecordGrant, engine.RecordBefore, engine.RecordAfter, engine.RecordVerified, engine.RecordEnded, engine.RecordControl:
 		b.action(l, at)
+	case engine.RecordUp:
+		if l.Object != nil {
+			b.broughtBack(l.Object.UID, l, at)
+		}
 	case engine.RecordRefused:
 		b.Refused = append(b.Refused, Refusal{At: Time{l.When().UTC()}, By: l.By, Title: l.Title, Why: l.Error, Line: at})
 	case engine.RecordEntry:
@@ -399,11 +403,16 @@ func (b *builder) stops(l engine.JournalLine, at Place) {
 		in := b.instance(l.Intent.Instance, l.Object.Name, l.Project)
 		in.Stopped = append(in.Stopped, Stop{Stopped: Time{l.When().UTC()}, By: l.By, Lines: []Place{at}})
 	case core.IntentStart, core.IntentUnshelve:
-		in := b.instance(l.Intent.Instance, l.Object.Name, l.Project)
-		if k := len(in.Stopped); k > 0 && in.Stopped[k-1].Started.IsZero() {
-			in.Stopped[k-1].Started = Time{l.When().UTC()}
-			in.Stopped[k-1].Lines = append(in.Stopped[k-1].Lines, at)
-		}
+		b.broughtBack(l.Intent.Instance, l, at)
+	}
+}
+
+// broughtBack notes that an instance that was stopped is up again, whoever brought it back.
+func (b *builder) broughtBack(id string, l engine.JournalLine, at Place) {
+	in := b.instance(id, l.Object.Name, l.Project)
+	if k := len(in.Stopped); k > 0 && in.Stopped[k-1].Started.IsZero() {
+		in.Stopped[k-1].Started = Time{l.When().UTC()}
+		in.Stopped[k-1].Lines = append(in.Stopped[k-1].Lines, at)
 	}
 }
 

@@ -184,11 +184,11 @@ func WithActions(tags []string, actions []core.MaintenanceAction) []string {
 	return out
 }
 
-// NoteTags notes that Lockstep changed an instance's maintenance actions. The old ones are those before Lockstep's first change; a
-// change back to them deletes the note.
+// NoteTags notes that Lockstep changed an instance's maintenance actions. The old ones are those before the first of Lockstep's changes
+// that followed one another: where somebody else has changed them since, theirs are the old ones. A change back deletes the note.
 func NoteTags(changes map[string]core.TagChange, id string, c core.TagChange) {
-	if first, ok := changes[id]; ok {
-		c.Old = first.Old
+	if before, ok := changes[id]; ok && SameActions(before.New, c.Old) {
+		c.Old = before.Old
 	}
 	if SameActions(c.Old, c.New) {
 		delete(changes, id)
