@@ -104,10 +104,16 @@ func (a *Access) Review(ctx context.Context, needs ...Permission) error {
 		slots = make(chan struct{}, 4)
 		errs  = make([]error, len(needs))
 	)
+	asked := false
 	for i, p := range needs {
 		if allowed, _ := a.Knows(p); allowed {
 			continue
 		}
+		if asked && sleep(ctx, requestsApart) != nil {
+			errs[i] = a.ask(ctx, p) // which says that there was no time
+			break
+		}
+		asked = true
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()

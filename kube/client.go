@@ -34,7 +34,8 @@ type Client struct {
 	Server      string // the API server's URL
 	Namespace   string // the context's namespace; "default" when it has none
 	File        string // the kubeconfig that has the context; empty inside a pod
-	OwnClock    bool   // the kubeconfig is of a simulated cluster, whose clock is not this machine's: Clock tells it
+	Simulated   bool   // the kubeconfig is of a cluster of `lockstep sim`, or of the demo
+	OwnClock    bool   // its clock is not this machine's: Clock tells it
 
 	opts    Options
 	secrets *core.Secrets
@@ -138,12 +139,14 @@ func (c *Client) renew() bool {
 	return true
 }
 
-// sameLogin tells whether two configurations log in with the same credentials. Plugins renew by themselves.
+// sameLogin tells whether two configurations log in with the same credentials, and know the server by the same. Plugins renew by
+// themselves.
 func sameLogin(a, b *rest.Config) bool {
 	return a.BearerToken == b.BearerToken && a.BearerTokenFile == b.BearerTokenFile &&
 		a.Username == b.Username && a.Password == b.Password &&
 		bytes.Equal(a.CertData, b.CertData) && bytes.Equal(a.KeyData, b.KeyData) &&
 		a.CertFile == b.CertFile && a.KeyFile == b.KeyFile &&
+		bytes.Equal(a.CAData, b.CAData) && a.CAFile == b.CAFile && a.ServerName == b.ServerName && a.Insecure == b.Insecure &&
 		(a.ExecProvider == nil) == (b.ExecProvider == nil) &&
 		sameProvider(a.AuthProvider, b.AuthProvider)
 }

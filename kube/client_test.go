@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"lockstep/core"
@@ -283,6 +284,29 @@ func TestAnAuthProviderWhoseSessionIsOver(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A kubeconfig with another CA, or another name of the server, is another login: a source that mistrusted the server takes it up.
+func TestAnotherAuthorityIsAnotherLogin(t *testing.T) {
+	of := func(change func(*rest.Config)) *rest.Config {
+		c := &rest.Config{BearerToken: "t", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca"), ServerName: "a"}}
+		change(c)
+		return c
+	}
+	for name, tt := range map[string]struct {
+		change func(*rest.Config)
+		same   bool
+	}{
+		"the same":      {func(*rest.Config) {}, true},
+		"another CA":    {func(c *rest.Config) { c.CAData = []byte("new") }, false},
+		"a CA's file":   {func(c *rest.Config) { c.CAFile = "ca.crt" }, false},
+		"another name":  {func(c *rest.Config) { c.ServerName = "b" }, false},
+		"another token": {func(c *rest.Config) { c.BearerToken = "u" }, false},
+	} {
+		if same := sameLogin(of(func(*rest.Config) {}), of(tt.change)); same != tt.same {
+			t.Errorf("%s: the same: %v", name, same)
+		}
+	}
 }
 
 func TestAccess(t *testing.T) {

@@ -142,6 +142,7 @@ func (c *Client) locateGiven(g *Given) (*rest.Config, error) {
 	c.secrets.Give(secretsOf(raw)...)
 	used := raw.Contexts[raw.CurrentContext]
 	c.ContextName, c.ClusterName, c.User, c.Server = raw.CurrentContext, used.Cluster, used.AuthInfo, core.PublicURL(config.Host)
+	c.Simulated, c.OwnClock = simulated(raw.Clusters[used.Cluster])
 	c.Namespace = "default"
 	return config, nil
 }

@@ -166,7 +166,7 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 			"Mend the user or the cluster of this context, or pass another --context.")
 	}
 	c.ContextName, c.ClusterName, c.User, c.Server = name, context.Cluster, context.AuthInfo, core.PublicURL(config.Host)
-	_, c.OwnClock = cluster.Extensions[simulatedExtension]
+	c.Simulated, c.OwnClock = simulated(cluster)
 	c.Namespace = context.Namespace
 	if c.Namespace == "" {
 		c.Namespace = "default"

@@ -109,8 +109,8 @@ func (p *podPoller) poll(ctx context.Context) time.Duration {
 // after another, a dashboard of 500 nodes took a fifth more of a processor at rest. Sixteen at once saved no more than eight.
 const podListsAtOnce = 8
 
-// podListsApart is the time between the first lists: where requests have to wait for their turn, it is in the nodes' order.
-const podListsApart = 50 * time.Microsecond
+// requestsApart is the time between requests that are made side by side: where they have to wait for their turn, it is in their order.
+const requestsApart = 50 * time.Microsecond
 
 // listAll lists the pods of all nodes, in their order. After an error no further list is asked for, and the error is the first node's
 // that had one.
@@ -120,7 +120,7 @@ func (p *podPoller) listAll(ctx context.Context, nodes []core.PodsOf) ([]*core.N
 	var failed atomic.Bool
 	var working sync.WaitGroup
 	for worker := range min(podListsAtOnce, len(nodes)) {
-		if worker > 0 && sleep(ctx, podListsApart) != nil {
+		if worker > 0 && sleep(ctx, requestsApart) != nil {
 			break
 		}
 		working.Go(func() {

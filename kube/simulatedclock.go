@@ -5,14 +5,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// `lockstep sim` names these in the kubeconfig that it writes, where its clock runs faster than the machine's. A rehearsal would
-// otherwise be timed by the wrong clock: an update of six hours would be over after six minutes.
+// `lockstep sim` says in the kubeconfig that it writes that the cluster is simulated, so that a rehearsal touches nothing real; and where
+// its clock is told, if that runs faster than the machine's. A rehearsal would otherwise be timed by the wrong clock: an update of six
+// hours would be over after six minutes.
 const (
 	simulatedExtension = "lockstep-sim" // of the cluster, in the kubeconfig
 	simulatedClockPath = "/lockstep-sim/clock"
 )
+
+// simulated tells whether a kubeconfig's cluster is a simulated one, and has a clock of its own.
+func simulated(cluster *clientcmdapi.Cluster) (it, ownClock bool) {
+	says, it := cluster.Extensions[simulatedExtension]
+	if raw, ok := says.(*runtime.Unknown); ok {
+		var names struct{ Clock string }
+		ownClock = json.Unmarshal(raw.Raw, &names) == nil && names.Clock != ""
+	}
+	return it, ownClock
+}
 
 // ClockReading is one look at the clock of a simulated cluster.
 type ClockReading struct {

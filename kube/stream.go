@@ -169,6 +169,10 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		if s.res.optional {
 			state, cause.Remedy = core.SourceOff, "It is for operators only: deploy/rbac-operator.yaml gives the right."
 		}
+	case cause.Kind == core.ErrConfiguration: // the kubeconfig may have the server's new CA, or its new name
+		if s.client.renew() {
+			pause = 0
+		}
 	case cause.Kind == core.ErrUnauthorized:
 		state = core.SourceFailed
 		if s.client.renew() {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/core"
 )
@@ -65,8 +66,11 @@ var served = map[string]struct{ path, policy string }{
 	"DHCP agent": {"dhcp-networks", "get_dhcp-networks"},
 }
 
-// askLoad asks for what an agent serves. When Neutron does not tell this login, or no longer knows the agent, that is noted at the
-// agent: the agents themselves stay known.
+// loadWithin is how long an agent's load may take to be told.
+const loadWithin = 8 * time.Second
+
+// askLoad asks for what an agent serves. When Neutron does not tell, that is noted at the agent: the agents themselves stay known. Only a
+// refused login is an error.
 func (c *Client) askLoad(ctx context.Context, agent *core.NetworkAgent) error {
 	what, serves := served[agent.Type]
 	if !serves {
@@ -74,6 +78,8 @@ func (c *Client) askLoad(ctx context.Context, agent *core.NetworkAgent) error {
 	}
 	a := action{call: "list " + what.path + " of agent " + agent.ID, policy: what.policy}
 	var page servedPage
+	ctx, cancel := context.WithTimeout(ctx, loadWithin)
+	defer cancel()
 	err := c.call(ctx, a, func(s *session) error {
 		if s.network == nil {
 			e := c.fail(a, s.networkErr)
@@ -83,11 +89,11 @@ func (c *Client) askLoad(ctx context.Context, agent *core.NetworkAgent) error {
 		return c.get(ctx, s.network, s.network.ServiceURL("agents", agent.ID, what.path), &page)
 	})
 	var api *core.APIError
-	if errors.As(err, &api) && (api.Kind == core.ErrForbidden || api.Kind == core.ErrNotFound) {
+	switch {
+	case errors.As(err, &api) && api.Kind != core.ErrUnauthorized:
 		agent.Load = &core.AgentLoad{Err: api.Error()}
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	load := &core.AgentLoad{}

@@ -70,10 +70,23 @@ func (c *Client) fail(a action, err error) *core.APIError {
 	} else {
 		e.Kind, e.Message = kindOfFailure(cause)
 	}
+	if e.Kind == core.ErrUnauthorized && refusesNewToken(err) {
+		e.Kind = core.ErrServer
+		e.Message = "the service refuses a token that Keystone has just issued: " + e.Message
+	}
 	e.Message = truncate(c.secrets.Redact(e.Message))
 	e.Remedy = c.remedy(a, e, cause)
+	if e.Kind == core.ErrServer && e.Status == 401 {
+		e.Remedy = "see the section keystone_authtoken of the service, its log, and whether Keystone's keys were just changed"
+	}
 	e.Err = core.RedactedError(fmt.Sprintf("%s: %s", e.Kind, e.Message), cause)
 	return e
+}
+
+// refusesNewToken tells whether the login was renewed for a call, and the service refused the new token, too.
+func refusesNewToken(err error) bool {
+	var after *gophercloud.ErrErrorAfterReauthentication
+	return errors.As(err, &after)
 }
 
 func kindOfStatus(status int) core.ErrorKind {

@@ -32,7 +32,12 @@ func (l *instancePoll) keptMissed(ctx context.Context, ids []string) (bool, erro
 			continue
 		}
 		asked[host] = true
-		if there, err := l.there(ctx, id, host); there || err != nil {
+		there, err := l.there(ctx, id, host)
+		var api *core.APIError
+		if errors.As(err, &api) && api.Kind == core.ErrTimeout {
+			return true, nil // nothing says that they are gone, and a slow answer makes the list no worse
+		}
+		if there || err != nil {
 			return there, err
 		}
 	}

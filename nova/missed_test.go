@@ -25,7 +25,8 @@ func TestAnInstanceThatAListLeavesOutIsAskedFor(t *testing.T) {
 			core.SourceLive, false},
 		"it was deleted softly": {200, `{"server": {"id": "b", "OS-EXT-SRV-ATTR:host": "h2", "OS-EXT-STS:vm_state": "soft-delete"}}`,
 			core.SourceLive, false},
-		"it is gone": {404, `{"itemNotFound": {"code": 404, "message": "Instance b could not be found."}}`, core.SourceLive, false},
+		"no answer in time": {504, `{}`, core.SourceLive, true},
+		"it is gone":        {404, `{"itemNotFound": {"code": 404, "message": "Instance b could not be found."}}`, core.SourceLive, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {

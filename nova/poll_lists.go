@@ -3,6 +3,7 @@ package nova
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -164,8 +165,8 @@ func (a *agentPoll) merge(hosts []string, agents []*core.NetworkAgent) {
 			d.Upserts = append(d.Upserts, agent)
 		}
 	}
-	for id, agent := range a.known {
-		if !seen[id] && slices.Contains(hosts, agent.Host) {
+	for _, id := range slices.Sorted(maps.Keys(a.known)) {
+		if agent := a.known[id]; !seen[id] && slices.Contains(hosts, agent.Host) {
 			delete(a.known, id)
 			d.Deletes = append(d.Deletes, id)
 		}

@@ -3,6 +3,7 @@ package nova
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -105,8 +106,8 @@ func (l *migrationPoll) poll(ctx context.Context, nudged bool) (time.Duration, e
 	d := core.Delta{Source: core.SourceMigrations, At: answered, State: core.SourceLive, Replace: full, Upserts: upserts}
 	if full {
 		d.Upserts = make([]core.Object, 0, len(l.known))
-		for _, m := range l.known {
-			d.Upserts = append(d.Upserts, m)
+		for _, key := range slices.Sorted(maps.Keys(l.known)) {
+			d.Upserts = append(d.Upserts, l.known[key])
 		}
 		for key := range l.reasons {
 			if l.known[key] == nil {
@@ -179,8 +180,8 @@ func (l *migrationPoll) listOld(ctx context.Context) ([]*core.Migration, error) 
 	for _, status := range runningStatuses {
 		queries = append(queries, migrationQuery{status: status})
 	}
-	for _, m := range l.known { // what ran a moment ago may have a new status now
-		if m.Running() {
+	for _, key := range slices.Sorted(maps.Keys(l.known)) { // what ran a moment ago may have a new status now
+		if m := l.known[key]; m.Running() {
 			queries = append(queries, migrationQuery{instance: m.InstanceID, limit: newestRecords})
 		}
 	}

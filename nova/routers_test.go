@@ -2,6 +2,7 @@ package nova
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -70,10 +71,15 @@ func TestSimWhatTheAgentsOfAGatewayServe(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.await("one less", func() bool { return slices.Equal(routers(), []string{"pair"}) })
-		cloud.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile("/l3-routers$"), Status: http.StatusForbidden})
-		b.await("that it is not told", func() bool {
-			a := agent("gtw-1", "L3 agent")
-			return a != nil && a.Load != nil && a.Load.Err != "" && b.state(core.SourceNetworkAgents) == core.SourceLive
-		})
+		said := ""
+		for _, status := range []int{http.StatusForbidden, http.StatusInternalServerError, http.StatusGatewayTimeout} {
+			clear := cloud.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile("/l3-routers$"), Status: status})
+			b.await(fmt.Sprintf("that it is not told, by a %d", status), func() bool {
+				a := agent("gtw-1", "L3 agent")
+				return a != nil && a.Load != nil && a.Load.Err != said && b.state(core.SourceNetworkAgents) == core.SourceLive
+			})
+			said = agent("gtw-1", "L3 agent").Load.Err
+			clear()
+		}
 	})
 }

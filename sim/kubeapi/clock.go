@@ -2,11 +2,12 @@ package kubeapi
 
 import "time"
 
-// Options.TellClock has a cluster whose clock runs faster than the machine's tell so to Lockstep: ClockExtension is the extension of
-// the cluster in kubeconfigs, which other clients ignore, and ClockPath is where the server tells its clock. No real cluster has either.
+// Kubeconfigs say by SimulatedExtension, an extension of the cluster that other clients ignore, that the cluster is simulated. With
+// Options.TellClock the cluster has a clock of its own, which runs faster than the machine's: the extension names ClockPath, where the
+// server tells it. No real cluster has either.
 const (
-	ClockExtension = "lockstep-sim"
-	ClockPath      = "/lockstep-sim/clock"
+	SimulatedExtension = "lockstep-sim"
+	ClockPath          = "/lockstep-sim/clock"
 )
 
 // clockReading is what ClockPath answers.

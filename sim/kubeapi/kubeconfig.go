@@ -33,11 +33,12 @@ func (s *Server) Kubeconfig(user string) ([]byte, error) {
 		return nil, fmt.Errorf("kubeconfig: there is no user %s", user)
 	}
 	config := clientcmdapi.NewConfig()
-	cluster := &clientcmdapi.Cluster{Server: s.URL(), CertificateAuthorityData: s.ca}
+	simulated := `{}`
 	if s.options.TellClock {
-		cluster.Extensions = map[string]runtime.Object{ClockExtension: &runtime.Unknown{
-			Raw: []byte(`{"clock":"` + ClockPath + `"}`), ContentType: runtime.ContentTypeJSON}}
+		simulated = `{"clock":"` + ClockPath + `"}`
 	}
+	cluster := &clientcmdapi.Cluster{Server: s.URL(), CertificateAuthorityData: s.ca, Extensions: map[string]runtime.Object{
+		SimulatedExtension: &runtime.Unknown{Raw: []byte(simulated), ContentType: runtime.ContentTypeJSON}}}
 	config.Clusters[s.options.ClusterName] = cluster
 	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: account.Token}
 	config.Contexts[s.options.ClusterName] = &clientcmdapi.Context{Cluster: s.options.ClusterName, AuthInfo: user}
