@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -152,7 +153,8 @@ func printCheck(out io.Writer, c checklist.Compared, f checkFlags) error {
 		return printJSON(out, c)
 	}
 	t := tableOn(out, f.verbose, f.verbose)
-	fmt.Fprintf(out, "%s\nAs of %s.\n\n", oneLine(c.Headline()), wording.StampText(c.AsOf))
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s\nAs of %s.\n\n", oneLine(c.Headline()), wording.StampText(c.AsOf))
 	rows := [][]string{{"VERDICT", "POINT", "IMPACT", "WHAT"}}
 	passed := 0
 	for i, p := range c.Points {
@@ -173,13 +175,16 @@ func printCheck(out io.Writer, c checklist.Compared, f checkFlags) error {
 		rows = append(rows, []string{verdictWord(p.Verdict), p.ID, impact, oneLine(p.Text())})
 		rows = append(rows, checkDetails(p, f.verbose)...)
 	}
-	t.columns(out, rows, 3)
+	t.columns(&text, rows, 3)
 	if passed > 0 && !f.verbose {
-		fmt.Fprintf(out, "%d more pass (-v shows them)\n", passed)
+		fmt.Fprintf(&text, "%d more pass (-v shows them)\n", passed)
 	}
-	printSince(out, t, c)
+	printSince(&text, t, c)
 	if len(c.NotCompared) > 0 {
-		fmt.Fprintf(out, "\nNot compared, as it was not known, or not wholly, before: %s.\n", oneLine(strings.Join(c.NotCompared, ", ")))
+		fmt.Fprintf(&text, "\nNot compared, as it was not known, or not wholly, before: %s.\n", oneLine(strings.Join(c.NotCompared, ", ")))
+	}
+	if _, err := out.Write(text.Bytes()); err != nil {
+		return fmt.Errorf("print the check: %w", err)
 	}
 	return nil
 }

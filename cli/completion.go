@@ -34,6 +34,9 @@ func fromCluster(p *place, rest func(core.SourceID) bool, names func(*core.Snaps
 		}
 		at := *p
 		at.stderr, at.unasked = nil, true
+		if !rest(core.SourceInstances) { // each try would send the password: an account is locked after a few that are wrong
+			at.noCloud = "no name that is completed rests on it"
+		}
 		var found []cobra.Completion
 		_ = glance(ctx, at, patience{completionPatience, true}, func(s *session, _ place, left time.Duration) error {
 			found = names(lookAt(ctx, s.engine, left, rest))

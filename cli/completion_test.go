@@ -13,6 +13,7 @@ import (
 	"lockstep/sim/bubble"
 	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/openstack"
 )
 
 // completed are the words that a completion offers, without what it says about them, and all that it printed.
@@ -109,6 +110,11 @@ func TestTheNodesAreCompletedWithoutOpenStack(t *testing.T) {
 			if took := time.Since(began); !slices.Contains(words, "cmp-01") || took > time.Second {
 				t.Errorf("%q: after %s: %q", args, took, printed)
 			}
+		}
+		if asked := c.OpenStack.Requests(); slices.ContainsFunc(asked, func(r openstack.Request) bool {
+			return strings.HasPrefix(r.UserAgent, "lockstep/")
+		}) {
+			t.Error("each try to complete a name sends the password")
 		}
 	})
 }

@@ -31,9 +31,7 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 		return err
 	}
 	defer log.close()
-	if p.recordPath, err = p.recordTo(); err != nil {
-		return err
-	}
+	p.recordPath = p.recordTo()
 	if p.opensList(ctx, log) {
 		if err := p.fitsList(); err != nil {
 			return err

@@ -119,8 +119,10 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	p := place{options: o, recordPath: o.record, name: simCluster(cloud.Scenario),
 		clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}
 	if manyClusters(cloud.Scenario) {
-		if len(p.actAs) > 0 {
-			return errors.New("--act-as goes with one cluster, and this scenario has several")
+		for flag, given := range map[string]bool{"--act-as": len(p.actAs) > 0, "--record": p.record != ""} {
+			if given {
+				return errors.New(flag + " goes with one cluster, and this scenario has several")
+			}
 		}
 		return demoClusters(ctx, p, cloud, log)
 	}

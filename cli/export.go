@@ -111,7 +111,7 @@ func reportExport(stdout, stderr io.Writer, rec *recording.Recording, f exportFl
 		fmt.Fprintln(report, "Its names are made up. Look at it before you give it away: lockstep replay "+oneLine(where))
 	}
 	if rec.Cut {
-		fmt.Fprintln(report, "The recording was cut off, or has a gap: what was lost is not in it.")
+		fmt.Fprintln(stderr, "The recording was cut off, or has a gap: what was lost is not in it.")
 		return exitWith(exitAttention)
 	}
 	return nil

@@ -283,7 +283,7 @@ func TestExportWritesARecordingAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, says, errs := runIn(t, place{}, "export", cut, "--force", "-o", out); code != exitAttention ||
-		!strings.Contains(says, "cut off") {
+		!strings.Contains(errs, "cut off") || strings.Contains(says, "cut off") {
 		t.Errorf("exit %d: %s%s", code, says, errs)
 	}
 	if rec, err = recording.Open(out); err != nil || !rec.Cut {

@@ -74,7 +74,7 @@ func exported(t *testing.T, c *sim.Cloud) (http.Handler, *journalWatch) {
 	journal := newJournalWatch(s.kept)
 	h := metricsHandler(s.engine.Snapshot, journal)
 	if before := scraped(t, h); before["lockstep_update_known"] != "0" || before["lockstep_update_running"] != "" ||
-		before["lockstep_nodes_late"] != "" {
+		before["lockstep_nodes_late"] != "" || before[`lockstep_entries{severity="urgent"}`] != "" || before["lockstep_entries_aside"] != "" {
 		t.Errorf("before anything was seen it says %v", before)
 	}
 	return h, journal

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"lockstep/core"
@@ -73,6 +74,15 @@ func TestAClusterHasOneJournal(t *testing.T) {
 			if again := open(); again != third {
 				t.Errorf("with %s in the file the journal is %s", text, again)
 			}
+		}
+		// One that was begun while the server did not tell which cluster it is does not stay the cluster's.
+		alone := strings.Replace(third, "lon_mos", "par_mos", 1)
+		if err := os.WriteFile(alone, nil, 0o600); err != nil || alone == third {
+			t.Fatal(alone, err)
+		}
+		st.place.name = "par/mos"
+		if again := open(); again != third {
+			t.Errorf("the journal is %s, and the cluster's is %s", again, third)
 		}
 	})
 }

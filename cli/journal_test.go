@@ -154,6 +154,8 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 			Severity: "urgent", Label: "cmp-07", Reason: "kaas-node-7 waits"}})
 	berts := write("bert", "b", late, engine.Record{Kind: engine.RecordGrant, At: at.Add(30 * time.Second), Title: "stop \x1b[2Jweb-2",
 		Intent: &core.Intent{Kind: core.IntentStop, Instance: "id-web-2"}})
+	both := []string{annas, berts}
+	with := func(flags ...string) []string { return slices.Concat(both, flags) }
 	lines := func(out string) []string { return strings.Split(strings.TrimSuffix(out, "\n"), "\n") }
 	const entry = "entry      cmp-07: needs you, urgent: came: cmp-07 waits" // it was written last
 	const stage, grant, verified = "stage      cmp-07: idle → waiting for you", "grant      confirmed: stop [2Jweb-2 (bert)",
@@ -162,20 +164,20 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"all, as one":                 {nil, []string{stage, entry, grant, verified}},
-		"every line":                  {[]string{"--all"}, []string{stage, entry, stage, grant, verified}},
+		"all, as one":                 {both, []string{stage, entry, grant, verified}},
+		"every line":                  {with("--all"), []string{stage, entry, stage, grant, verified}},
 		"one":                         {[]string{annas}, []string{stage, entry, verified}},
-		"a node":                      {[]string{"--node", "cmp-07"}, []string{stage, entry}},
-		"the same, by its other name": {[]string{"--node", "kaas-node-7"}, []string{stage, entry}},
-		"an instance":                 {[]string{"--instance", "id-web-2"}, []string{grant}},
-		"a person":                    {[]string{"--by", "bert"}, []string{grant}},
-		"kinds":                       {[]string{"--kind", "grant,verified"}, []string{grant, verified}},
-		"the last one":                {[]string{"-n", "1"}, []string{verified}},
-		"from then on":                {[]string{"--since", at.Add(time.Minute).Local().Format(minutes)}, []string{verified}},
-		"from a printed time on":      {[]string{"--since", "2026-11-22 22:01:00Z"}, []string{verified}},
-		"from one printed elsewhere":  {[]string{"--since", "2026-11-22 23:01:00+01:00"}, []string{verified}},
-		"up to a printed time":        {[]string{"--until", "2026-11-22 22:01:00Z"}, []string{stage, entry, grant, verified}},
-		"up to then":                  {[]string{"--until", at.Local().Format(minutes)}, []string{stage}},
+		"a node":                      {with("--node", "cmp-07"), []string{stage, entry}},
+		"the same, by its other name": {with("--node", "kaas-node-7"), []string{stage, entry}},
+		"an instance":                 {with("--instance", "id-web-2"), []string{grant}},
+		"a person":                    {with("--by", "bert"), []string{grant}},
+		"kinds":                       {with("--kind", "grant,verified"), []string{grant, verified}},
+		"the last one":                {with("-n", "1"), []string{verified}},
+		"from then on":                {with("--since", at.Add(time.Minute).Local().Format(minutes)), []string{verified}},
+		"from a printed time on":      {with("--since", "2026-11-22 22:01:00Z"), []string{verified}},
+		"from one printed elsewhere":  {with("--since", "2026-11-22 23:01:00+01:00"), []string{verified}},
+		"up to a printed time":        {with("--until", "2026-11-22 22:01:00Z"), []string{stage, entry, grant, verified}},
+		"up to then":                  {with("--until", at.Local().Format(minutes)), []string{stage}},
 	} {
 		code, out, trouble := run(append([]string{"show"}, c.args...)...)
 		got := lines(out)
@@ -189,7 +191,14 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 			t.Errorf("%s: %d, %s\n%q, want\n%q", name, code, trouble, got, c.want)
 		}
 	}
-	_, out, _ := run("show", "-o", "json", "--kind", "verified")
+	if code, out, trouble := run("show"); code == exitFine || out != "" || !strings.Contains(trouble, berts) {
+		t.Errorf("two clusters are mixed: %d, %s%s", code, out, trouble)
+	}
+	if code, _, trouble := run("show", annas, "--since", "2026-11-22 22:01", "--until", "2026-11-22 22:00"); code == exitFine ||
+		!strings.Contains(trouble, "is after") {
+		t.Errorf("from a time to one before it: %d, %s", code, trouble)
+	}
+	_, out, _ := run("show", annas, "-o", "json", "--kind", "verified")
 	var l struct {
 		File  string
 		Line  int
@@ -245,8 +254,8 @@ func TestAJournalTellsTheTimeOfTheCluster(t *testing.T) {
 	if err := f.read(clusterNow(lines, wall.Add(5*time.Minute))); err != nil {
 		t.Fatal(err)
 	}
-	if want := wall.Add(3*time.Hour + 30*time.Minute); !f.from.Equal(want) {
-		t.Errorf("from %s on, want %s", f.from, want)
+	if want := wall.Add(3*time.Hour + 30*time.Minute - 24*time.Hour); !f.from.Equal(want) {
+		t.Errorf("from %s on, want %s: it lies before the other", f.from, want)
 	}
 	if want := wall.Add(6*time.Hour + 30*time.Minute - 24*time.Hour); !f.to.Equal(want) {
 		t.Errorf("up to %s, want %s: in the cluster that is ahead", f.to, want)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"lockstep/kube"
@@ -35,8 +37,8 @@ func journalsOf(folder string) map[string]string {
 	return known
 }
 
-// journalOf is the path of the cluster's journal: the one of its name and address; or, where there is none yet, the one that the cluster
-// has by another name or address.
+// journalOf is the path of the cluster's journal: the one of its name and address; or, where there is none yet, or it is not noted whose it
+// is, the one that the cluster has by another name or address.
 func (s *session) journalOf(ctx context.Context, folder, cluster string, client *kube.Client) string {
 	server := ""
 	if client != nil {
@@ -44,7 +46,10 @@ func (s *session) journalOf(ctx context.Context, folder, cluster string, client 
 	}
 	path := journalPath(folder, cluster, server)
 	known := journalsOf(folder)
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || client == nil || len(known) == 0 {
+	if client == nil || len(known) == 0 {
+		return path
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) && slices.Contains(slices.Collect(maps.Values(known)), filepath.Base(path)) {
 		return path
 	}
 	ctx, cancel := context.WithTimeout(ctx, whichCluster)
@@ -75,6 +80,10 @@ func (s *session) noteJournal(uid string) {
 	name := filepath.Base(s.journal.Path())
 	if old, ok := known[uid]; ok {
 		if _, err := os.Stat(filepath.Join(folder, old)); err == nil {
+			if old != name { // which cluster it is was not known at the start
+				s.tell(fmt.Sprintf("the journal of this cluster is %s, and this run keeps another one, as the server did not answer when it "+
+					"began: end it and start Lockstep anew", old))
+			}
 			return
 		}
 	}

@@ -35,9 +35,10 @@ func newJournalShow(p *place) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [FILE...]",
 		Short: "Print what stands in journals, one line each",
-		Long: `Prints the lines of a journal with all its files, or of the files that are named; without FILE, of all journals in the state
-folder. They come in the order of the times that they tell, which is not that in which they were written: what must last before it is
-told, and what was reconstructed, stands further down in the file. Several journals are printed as one. What several lines tell, as more
+		Long: `Prints the lines of a journal with all its files, or of the files that are named; without FILE, of the journal of the cluster
+that --context names, or of the only one in the state folder. They come in the order of the times that they tell, which is not that in
+which they were written: what must last before it is told, and what was reconstructed, stands further down in the file. Several journals
+are printed as one. What several lines tell, as more
 than one operator saw it, or as it was found and then reconstructed, is printed once; --all prints every line. Times are yours as text,
 and UTC in JSON, which has each line as it stands in the journal. It writes nothing, and asks no server.
 
@@ -54,7 +55,7 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 			if err := f.read(time.Now()); err != nil { // before anything is read; what day is meant the journals tell
 				return err
 			}
-			paths, err := p.theseJournals(paths)
+			paths, err := p.oneJournal(paths)
 			if err != nil {
 				return err
 			}
@@ -77,6 +78,7 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 
 // read reads the filter's times. A time of day is that before now, which is the cluster's.
 func (f *journalFilter) read(now time.Time) error {
+	var daytime []*time.Time // those that were given as a time of day
 	for _, t := range []struct {
 		flag, text string
 		into       *time.Time
@@ -97,11 +99,15 @@ func (f *journalFilter) read(now time.Time) error {
 			if at.After(now) {
 				at = at.AddDate(0, 0, -1) // the night before
 			}
+			daytime = append(daytime, t.into)
 		}
 		if err != nil {
 			return fmt.Errorf("%s is %q; it takes 15:04, \"2006-01-02 15:04\", or a time as show prints it", t.flag, t.text)
 		}
 		*t.into = at
+	}
+	if len(daytime) > 0 && daytime[0] == &f.from && !f.to.IsZero() && f.from.After(f.to) { // 22:00 to 02:00, read at 23:00
+		f.from = f.from.AddDate(0, 0, -1)
 	}
 	if f.last < 0 {
 		return fmt.Errorf("-n is %d; it takes a number of lines", f.last)
@@ -137,6 +143,9 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 	})
 	if err := f.read(clusterNow(lines, time.Now())); err != nil {
 		return err
+	}
+	if !f.from.IsZero() && !f.to.IsZero() && f.from.After(f.to) {
+		return fmt.Errorf("--since %s is after --until %s", wording.MomentText(f.from), wording.MomentText(f.to))
 	}
 	lines = slices.DeleteFunc(lines, func(l engine.JournalLine) bool { return !f.wants(l, labels[l.Node]) })
 	if f.last > 0 {

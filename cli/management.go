@@ -57,6 +57,10 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *engine.Confi
 		s.unavailable(core.ManagementSources(), err)
 		return nil, nil
 	}
+	if s.kube != nil && client.Simulated != s.simulated { // a rehearsal must not write to machines that are real
+		s.unavailable(core.ManagementSources(), notOfOneWorld(client, s.simulated))
+		return nil, nil
+	}
 	cfg.Place = core.ManagementPlace{Context: client.ContextName, Namespace: m.Namespace, Cluster: m.Cluster}
 	switch {
 	case m.Kubeconfig != "" && m.Kubeconfig != p.kubeconfig:
@@ -71,6 +75,16 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *engine.Confi
 	checker := kube.NewManagementChecker(client)
 	cfg.Management, cfg.Writers.Management = checker, kube.NewManagementWriter(checker)
 	return client, nil
+}
+
+// notOfOneWorld refuses a management cluster that is real where the cluster is simulated, or the other way round.
+func notOfOneWorld(client *kube.Client, simulated bool) *core.APIError {
+	text := "it is simulated, and the cluster is not"
+	if simulated {
+		text = "the cluster is simulated, and this is not"
+	}
+	return &core.APIError{Kind: core.ErrConfiguration, Call: "use the management cluster (" + client.Origin() + ")", Message: text,
+		Remedy: "Name the one that belongs to this cluster by --management-context, or take it out of the configuration."}
 }
 
 // simManagement is the management cluster of a simulated cloud, where it has one.

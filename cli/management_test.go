@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
 
 	"lockstep/core"
 	"lockstep/core/attention"
@@ -193,6 +196,56 @@ func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
 		if d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement ||
 			!strings.Contains(d.Err.Error(), "nowhere") {
 			t.Errorf("%s: %v", d.State, d.Err)
+		}
+	})
+}
+
+// A rehearsal never reaches a management cluster that is real, and an operator's cluster none that is simulated, whatever the configuration
+// names. Nor does a rehearsal run the command that calls people.
+func TestARehearsalReachesNothingReal(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Scenario: told(t, "auto-pause"), Paused: true})
+		config, err := clientcmd.LoadFromFile(st.KubeconfigPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cluster := range config.Clusters { // as of clusters that nobody simulates
+			cluster.Extensions = nil
+		}
+		actual := filepath.Join(t.TempDir(), "kubeconfig")
+		if err := clientcmd.WriteToFile(*config, actual); err != nil {
+			t.Fatal(err)
+		}
+		simulated := st.KubeconfigPath
+		for name, tt := range map[string]struct{ cluster, management, refused string }{
+			"both simulated":              {simulated, simulated, ""},
+			"both real":                   {actual, actual, ""},
+			"a real management cluster":   {simulated, actual, "the cluster is simulated, and this is not"},
+			"a management cluster of sim": {actual, simulated, "it is simulated, and the cluster is not"},
+		} {
+			p := st.place
+			p.kubeconfig, p.management = tt.cluster, management{Kubeconfig: tt.management, Context: sim.ManagementContext}
+			s, err := open(t.Context(), p, p.log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(s.down, func(d core.Delta) bool { return d.Source == core.SourceMachines && d.Err != nil })
+			if (s.managed == nil) != (tt.refused != "") || (i >= 0) != (tt.refused != "") {
+				t.Errorf("%s: it is watched: %v; %+v", name, s.managed != nil, s.down)
+			} else if i >= 0 && !strings.Contains(s.down[i].Err.Error(), tt.refused) {
+				t.Errorf("%s: %v", name, s.down[i].Err)
+			}
+			calls := s.callsBy(notify{Command: []string{"curl"}})
+			if (len(calls) == 0) != (tt.cluster == simulated) {
+				t.Errorf("%s: calls are made by %q", name, calls)
+			}
+			if says := slices.ContainsFunc(s.notices, func(n string) bool { return strings.Contains(n, "nothing here is real") }); says !=
+				(tt.cluster == simulated && p.clock == nil) {
+				t.Errorf("%s: %q", name, s.notices)
+			}
+			if err := s.journal.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }

@@ -153,8 +153,9 @@ var metrics = []metric{
 		})},
 
 	{"lockstep_entries", []string{"severity"},
-		"Entries of \"Needs you\" by severity: urgent, warning and notice. Those that are set aside are not among them.",
-		func(s *core.Snapshot, is func(float64, ...string)) {
+		"Entries of \"Needs you\" by severity: urgent, warning and notice. Those that are set aside are not among them. Absent until " +
+			"nodes are known or there is an entry.",
+		whereJudged(func(s *core.Snapshot, is func(float64, ...string)) {
 			n := map[core.Severity]int{}
 			now, _ := attention.Now(attention.List(s))
 			for _, a := range now {
@@ -163,7 +164,7 @@ var metrics = []metric{
 			for _, severity := range allSeverities {
 				is(float64(n[severity]), severity.String())
 			}
-		}},
+		})},
 	{"lockstep_rule_entries", []string{"severity", "rule"},
 		"The same by severity and by the rule that found them; none where there are none.",
 		func(s *core.Snapshot, is func(float64, ...string)) {
@@ -181,11 +182,12 @@ var metrics = []metric{
 				}
 			}
 		}},
-	{"lockstep_entries_aside", nil, "Entries of \"Needs you\" that an operator has set aside, by a note that says until when.",
-		func(s *core.Snapshot, is func(float64, ...string)) {
+	{"lockstep_entries_aside", nil,
+		"Entries of \"Needs you\" that an operator has set aside, by a note that says until when. Absent as those are.",
+		whereJudged(func(s *core.Snapshot, is func(float64, ...string)) {
 			_, aside := attention.Now(attention.List(s))
 			is(float64(len(aside)))
-		}},
+		})},
 
 	{"lockstep_migrations_running", nil, "Migrations of instances that are under way. Absent while migrations are not known.",
 		whereKnown(core.SourceMigrations, func(s *core.Snapshot, is func(float64, ...string)) {
@@ -328,6 +330,15 @@ func eachPhase(of func(*core.Snapshot, core.Phase, func(float64, ...string))) fu
 			})
 		}
 	})
+}
+
+// whereJudged makes a metric of "Needs you" only where something was seen by which to judge, or cannot be seen and is an entry itself.
+func whereJudged(of func(*core.Snapshot, func(float64, ...string))) func(*core.Snapshot, func(float64, ...string)) {
+	return func(s *core.Snapshot, is func(float64, ...string)) {
+		if s.Known(core.SourceNodes) || len(attention.List(s)) > 0 {
+			of(s, is)
+		}
+	}
 }
 
 // whereKnown makes a metric only while its source has shown everything once: nothing seen is not zero.

@@ -215,6 +215,15 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// callsBy is the command that calls the operator. Nobody is called by one about a cluster that is simulated.
+func (s *session) callsBy(n notify) []string {
+	if s.simulated && len(n.Command) > 0 {
+		s.log.Info("the command of the section notify is not run: the cluster is simulated")
+		return nil
+	}
+	return n.Command
+}
+
 // call has the dashboard and the configured command call the operator, until ctx is done. What is there when the screen opens is no call:
 // the operator is looking.
 func (s *session) call(ctx context.Context, n notify, calls chan<- tui.Call) {
@@ -224,7 +233,7 @@ func (s *session) call(ctx context.Context, n notify, calls chan<- tui.Call) {
 		default: // the screen is behind: one call rings like ten
 		}
 	}
-	command := newCallCommand(n.Command, s.log, func(text string) { send(tui.Call{Trouble: text}) })
+	command := newCallCommand(s.callsBy(n), s.log, func(text string) { send(tui.Call{Trouble: text}) })
 	go command.run(ctx)
 	followNews(ctx, s.engine, n.rules(), false, func(lines []news.Line, made []news.Call) {
 		s.recordNews(lines)

@@ -27,34 +27,40 @@ func (o *options) addRecord(cmd *cobra.Command) {
 }
 
 // recordTo is where to record; empty: nowhere. A folder of the configuration is made when it does not exist.
-func (o *options) recordTo() (path string, err error) {
-	if o.record != "" {
-		return o.record, nil
-	}
+func (o *options) recordTo() (path string) {
 	folder := o.config.Record
-	if folder == "" {
-		return "", nil
+	if o.record != "" || folder == "" {
+		return o.record
 	}
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(o.config.folder, folder)
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("make the folder of recordings: %w", err)
-	}
-	return folder, nil
+	_ = os.MkdirAll(folder, 0o700) // else the recording cannot begin, and that says why
+	return folder + string(filepath.Separator)
 }
 
 // recordingEnding is the ending of the files that are named by Lockstep.
 const recordingEnding = ".lockrec"
 
-// beginRecording begins the recording that the place asks for.
-func (s *session) beginRecording(p place, cfg *engine.Config) error {
+// record begins the recording that the place asks for. One that only the configuration wants is no reason not to start.
+func (s *session) record(p place, cfg *engine.Config) error {
 	if p.recordPath == "" {
 		return nil
 	}
+	err := s.beginRecording(p, cfg)
+	if err != nil && p.options.record == "" {
+		s.notice("nothing is recorded: " + err.Error())
+		return nil
+	}
+	return err
+}
+
+func (s *session) beginRecording(p place, cfg *engine.Config) error {
 	path, began := p.recordPath, time.Now()
 	if info, err := os.Stat(path); err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) {
-		path = filepath.Join(path, fileName(cfg.Cluster)+"-"+began.Format("20060102-150405")+recordingEnding)
+		// The number of the process: a watch may begin one of the same cluster in the same second.
+		path = filepath.Join(path, fmt.Sprintf("%s-%s-%d%s", fileName(cfg.Cluster), began.Format("20060102-150405"), os.Getpid(),
+			recordingEnding))
 	}
 	next := recording.FileName(path, 2)
 	if _, err := os.Stat(next); err == nil {
@@ -91,9 +97,14 @@ func (s *session) beginRecording(p place, cfg *engine.Config) error {
 	return nil
 }
 
-// recordingTold tells what became of the recording: in the log, and to whoever has asked for it.
+// recordingTold tells what became of the recording.
 func (s *session) recordingTold(text string) {
 	s.log.Warn(text, "recording", s.recordsTo)
+	s.tell(text)
+}
+
+// tell tells the operator about trouble with this machine's files, while the screen is open or when it has closed.
+func (s *session) tell(text string) {
 	select {
 	case s.recordTrouble <- text:
 	default: // two wait already

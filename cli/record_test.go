@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,6 +155,29 @@ func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
 			t.Errorf("played beyond the end: %v", err)
 		}
 	})
+}
+
+// A recording that only the configuration wants is no reason not to start: the operator is told. One that the operator asks for is.
+func TestARecordingThatCannotBegin(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []bool{false, true} {
+		p := place{log: ownLog(t), journal: t.TempDir(), noCloud: "not in this test"}
+		p.kubeconfig = filepath.Join(t.TempDir(), "none")
+		if p.config.Record = filepath.Join(file, "recordings"); flag {
+			p.record = filepath.Join(file, "mos.lockrec")
+		}
+		p.recordPath = p.recordTo()
+		s, err := open(t.Context(), p, p.log)
+		if (err != nil) != flag {
+			t.Errorf("asked for: %v; %v", flag, err)
+		}
+		if err == nil && !slices.ContainsFunc(s.notices, func(n string) bool { return strings.HasPrefix(n, "nothing is recorded: ") }) {
+			t.Errorf("nobody is told: %q", s.notices)
+		}
+	}
 }
 
 // While a recording is played, whatever writes is refused.

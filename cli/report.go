@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lockstep/core/record"
+	"lockstep/kube"
 )
 
 // reportPrinters are the forms of the report.
@@ -93,12 +95,32 @@ are read as one: the journals of operators on several machines, say. No server i
 	return cmd
 }
 
-// oneJournal are the journals that are named, or the only one in the state folder.
+// oneJournal are the journals that are named; or that of the cluster which --context or --kubeconfig names; or the only one in the state
+// folder.
 func (p *place) oneJournal(paths []string) ([]string, error) {
 	named := len(paths) > 0
+	if !named && (p.context != "" || p.kubeconfig != "") {
+		path, err := p.journalByContext()
+		return []string{path}, err
+	}
 	paths, err := p.theseJournals(paths)
 	if err != nil || named || len(paths) == 1 {
 		return paths, err
 	}
-	return nil, fmt.Errorf("there are journals of several clusters; name the one that is meant:\n  %s", strings.Join(paths, "\n  "))
+	return nil, fmt.Errorf("there are journals of several clusters; name the one that is meant, or its cluster by --context:\n  %s",
+		strings.Join(paths, "\n  "))
+}
+
+// journalByContext is the journal of the cluster that the kubeconfig's context leads to. It asks no server.
+func (p *place) journalByContext() (string, error) {
+	client, err := kube.Load(p.kubeOptions())
+	if err != nil {
+		return "", err
+	}
+	path := journalPath(cmp.Or(p.journal, stateFolder()), client.ClusterName, client.Server)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("cluster %s at %s has no journal %s; name the file that is meant:\n  %s", client.ClusterName, client.Server, path,
+			strings.Join(p.journals(), "\n  "))
+	}
+	return path, nil
 }

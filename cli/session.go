@@ -41,7 +41,8 @@ type session struct {
 	kept    string          // the journal's path, also where it is only read
 	notices []string        // about this machine, for the operator
 
-	clock *simulatedClock // nil: the cluster has this machine's, or the place has another one
+	simulated bool            // the cluster is: the session touches nothing real, and calls nobody by a command
+	clock     *simulatedClock // nil: the cluster has this machine's, or the place has another one
 
 	looker core.Looker // of logs, events and objects
 
@@ -127,9 +128,10 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	var simulated string
-	if s.clock, simulated = p.followClock(ctx, log, client); simulated != "" {
-		s.notices = append(s.notices, simulated)
+	s.simulated = client != nil && client.Simulated
+	var notice string
+	if s.clock, notice = p.followClock(ctx, log, client); notice != "" {
+		s.notices = append(s.notices, notice)
 	}
 	if cfg.Clock = p.clock; p.pace > 1 {
 		cfg.PollEvery, cfg.Settle = 300*time.Millisecond, 6*time.Second
@@ -145,7 +147,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if err := s.openJournal(ctx, p, client, &cfg); err != nil {
 		return nil, err
 	}
-	if err := s.beginRecording(p, &cfg); err != nil {
+	if err := s.record(p, &cfg); err != nil {
 		return nil, err
 	}
 	s.engine = engine.New(cfg)
@@ -396,9 +398,24 @@ func (s *session) run(ctx context.Context) {
 		s.client.Close()
 	}
 	if s.journal != nil {
-		if err := s.journal.Close(); err != nil {
-			s.log.Error("close the journal", "error", err)
-		}
+		s.closeJournal()
+	}
+}
+
+// closeWithin is how long the end waits for the journal: a disk that hangs must not keep the program from ending.
+const closeWithin = 10 * time.Second
+
+func (s *session) closeJournal() {
+	closed := make(chan error, 1)
+	go func() { closed <- s.journal.Close() }()
+	var err error
+	select {
+	case err = <-closed:
+	case <-time.After(closeWithin):
+		err = errors.New("the disk does not answer")
+	}
+	if err != nil {
+		s.log.Error("close the journal", "error", err)
 	}
 }
 

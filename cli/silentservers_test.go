@@ -243,7 +243,7 @@ func inventoryEnds(t *testing.T, pair string, p place) {
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("%s: it took %s", pair, took)
 	}
-	if code != exitAttention || !strings.Contains(out, "COULD NOT BE READ") {
+	if code != exitAttention || !strings.Contains(errs, "COULD NOT BE READ") {
 		t.Errorf("%s: exit %d: %s%s", pair, code, out, errs)
 	}
 }

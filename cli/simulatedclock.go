@@ -28,8 +28,11 @@ type simulatedClock struct {
 // followClock gives a place the clock of its cluster, where that is a simulated one with a clock of its own, and says so in notice. It
 // returns nil where there is nothing to follow.
 func (p *place) followClock(ctx context.Context, log *log, client *kube.Client) (c *simulatedClock, notice string) {
-	if p.clock != nil || client == nil || !client.OwnClock {
+	switch {
+	case p.clock != nil || client == nil || !client.Simulated:
 		return nil, ""
+	case !client.OwnClock:
+		return nil, "simulated cloud: nothing here is real"
 	}
 	c = &simulatedClock{read: client.Clock}
 	if err := c.look(ctx); err != nil {

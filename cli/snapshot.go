@@ -98,11 +98,11 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	} else if err := writeFile(f.output, content, f.force); err != nil {
 		return err
 	}
-	return reportSnapshot(report, s, inv.Missing, f.output, len(content))
+	return reportSnapshot(report, stderr, s, inv.Missing, f.output, len(content))
 }
 
 // reportSnapshot says what was written and what is missing.
-func reportSnapshot(w io.Writer, s *scenario.Scenario, missing []core.MissingFacts, output string, size int) error {
+func reportSnapshot(w, stderr io.Writer, s *scenario.Scenario, missing []core.MissingFacts, output string, size int) error {
 	where := "Wrote " + output
 	if output == toStdout {
 		where = "Wrote the inventory"
@@ -112,9 +112,9 @@ func reportSnapshot(w io.Writer, s *scenario.Scenario, missing []core.MissingFac
 		fmt.Fprintf(w, "  assumed: %s: %s\n", oneLine(a.Field), oneLine(a.Why))
 	}
 	for _, m := range missing {
-		fmt.Fprintf(w, "  COULD NOT BE READ: %s: %s\n", oneLine(m.What), oneLine(m.Err.Error()))
+		fmt.Fprintf(stderr, "  COULD NOT BE READ: %s: %s\n", oneLine(m.What), oneLine(m.Err.Error()))
 		if m.Err.Remedy != "" {
-			fmt.Fprintf(w, "    %s\n", oneLine(m.Err.Remedy))
+			fmt.Fprintf(stderr, "    %s\n", oneLine(m.Err.Remedy))
 		}
 	}
 	if output != toStdout {

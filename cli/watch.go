@@ -69,9 +69,7 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	defer log.close()
 	p.readOnly, p.oneLook = true, true
 	p.own = p.named()
-	if p.recordPath, err = p.recordTo(); err != nil {
-		return err
-	}
+	p.recordPath = p.recordTo()
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
@@ -85,7 +83,7 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	if silent {
 		n.Command = nil
 	}
-	command := newCallCommand(n.Command, log, func(text string) { fmt.Fprintln(stderr, "lockstep: "+text) })
+	command := newCallCommand(s.callsBy(n), log, func(text string) { fmt.Fprintln(stderr, "lockstep: "+text) })
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
 	if p.sole {
@@ -102,24 +100,61 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 			}
 		}
 	})
-	var failed error
+	output := watchOutput{print: print, out: out, stderr: stderr, log: log}
+	if command != nil {
+		output.call = command.make
+	}
 	followNews(ctx, s.engine, n.rules(), true, func(lines []news.Line, calls []news.Call) {
 		s.recordNews(lines)
-		for _, l := range lines {
-			if failed = print(out, l); failed != nil {
-				stop()
-				return
-			}
-		}
-		for _, c := range calls {
-			command.make(c)
+		if !output.take(lines, calls) {
+			stop()
 		}
 	})
 	stop()
 	running.Wait()
 	s.tellRest(stderr)
-	if failed != nil && !errors.Is(failed, syscall.EPIPE) && !errors.Is(failed, io.ErrClosedPipe) {
-		return fmt.Errorf("print what changes: %w", failed)
+	if output.failed != nil && !nobodyReads(output.failed) {
+		return fmt.Errorf("print what changes: %w", output.failed)
 	}
 	return nil
+}
+
+// watchOutput is where the lines of a watch go.
+type watchOutput struct {
+	print       func(io.Writer, news.Line) error
+	out, stderr io.Writer
+	log         *log
+	call        func(news.Call) // nil: nobody is called
+
+	failed error // of a line
+}
+
+// take calls the operator, prints the lines, and tells whether to go on. Somebody may rely on the calls: they go on when the lines find no
+// room.
+func (w *watchOutput) take(lines []news.Line, calls []news.Call) bool {
+	for _, c := range calls {
+		if w.call != nil {
+			w.call(c)
+		}
+	}
+	for _, l := range lines {
+		err := w.print(w.out, l)
+		if err == nil {
+			continue
+		}
+		if w.failed == nil && !nobodyReads(err) && w.call != nil {
+			text := "lines are missing from now on: " + oneLine(err.Error())
+			w.log.Warn(text)
+			fmt.Fprintln(w.stderr, "lockstep: "+text)
+		}
+		if w.failed = err; w.call == nil || nobodyReads(err) {
+			return false
+		}
+	}
+	return true
+}
+
+// nobodyReads tells whether output failed because its reader is gone.
+func nobodyReads(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"lockstep/core/attention"
@@ -133,6 +135,44 @@ func TestAWatchEndsInOrderWhenNobodyReadsIt(t *testing.T) {
 	}
 	if string(code) != "0 " {
 		t.Errorf("it ended with %s", code)
+	}
+}
+
+// fullDisk has no room for any line.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// A watch whose output finds no room still has the operator called, and tells once that lines are missing. Without a command it ends, as it
+// does when nobody reads it any more.
+func TestAWatchWithoutRoomForItsLinesStillCalls(t *testing.T) {
+	line := news.Line{Kind: news.KindEntry, Text: "cmp-01 waits"}
+	for name, tt := range map[string]struct {
+		calls bool
+		out   io.Writer
+		goOn  bool
+	}{
+		"with a command":    {true, fullDisk{}, true},
+		"without a command": {false, fullDisk{}, false},
+		"room":              {false, io.Discard, true},
+	} {
+		var errs bytes.Buffer
+		called := 0
+		w := watchOutput{print: watchPrinters[formatText], out: tt.out, stderr: &errs, log: ownLog(t)}
+		if tt.calls {
+			w.call = func(news.Call) { called++ }
+		}
+		for range 2 {
+			if goOn := w.take([]news.Line{line, line}, []news.Call{{Line: line}}); goOn != tt.goOn {
+				t.Fatalf("%s: it goes on: %v", name, goOn)
+			}
+			if !tt.goOn {
+				break
+			}
+		}
+		if told := strings.Count(errs.String(), "lines are missing"); tt.calls && (called != 2 || told != 1) {
+			t.Errorf("%s: %d calls, told %d times: %s", name, called, told, errs.String())
+		}
 	}
 }
 
