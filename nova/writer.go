@@ -40,6 +40,9 @@ func NewWriter(c *Client, wrote func()) *Writer {
 
 // Write implements engine.ChangeWriter.
 func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
+	if _, err := w.c.session(ctx); err != nil { // a login takes up to half a minute: the permit is asked for after it, right before the write
+		return err
+	}
 	if err := engine.TakePermit(p, change, core.ServerOpenStack); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type health struct {
 	state core.SourceState
 	worst *core.Source
 	more  int  // further sources that are not live
-	whole bool // all of them have the worst one's trouble
+	whole bool // all of them have the worst one's trouble, or it is the whole server's and none of them can be seen
 }
 
 var badness = map[core.SourceState]int{
@@ -64,6 +64,7 @@ func healths(s *core.Snapshot) []health {
 	for i, server := range []core.Server{core.ServerKubernetes, core.ServerOpenStack, core.ServerManagement} {
 		h := &out[i]
 		all, alike := 0, map[string]int{}
+		asked, unseen := 0, 0 // those of them that nobody forbids
 		for _, id := range ids {
 			if id.Server() != server {
 				continue
@@ -78,6 +79,12 @@ func healths(s *core.Snapshot) []health {
 			}
 			if src.State != core.SourceOff && !src.AsksNobody() {
 				all++
+				if src.State != core.SourceForbidden {
+					asked++
+				}
+				if src.State != core.SourceForbidden && src.State != core.SourceLive {
+					unseen++
+				}
 			}
 			if src.State != core.SourceLive && src.State != core.SourceOff {
 				h.more++
@@ -94,7 +101,7 @@ func healths(s *core.Snapshot) []health {
 		}
 		h.more = max(h.more-1, 0)
 		if e := cause(h.worst); e != nil {
-			h.whole = all > 1 && alike[e.Cause()] == all
+			h.whole = all > 1 && (alike[e.Cause()] == all || e.WholeServer() && unseen == asked)
 		}
 	}
 	if last := len(out) - 1; out[last].worst == nil {

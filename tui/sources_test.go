@@ -107,6 +107,28 @@ func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
 	}
 }
 
+// A server that is away is one trouble, in however many words its sources say so.
+func TestAServerThatIsAwayIsOneTrouble(t *testing.T) {
+	s := troubled(world(), core.ServerKubernetes, core.SourceStale, 2*time.Minute,
+		core.APIError{Kind: core.ErrUnreachable, Call: "list nodes", Message: "connection refused"})
+	n := 0
+	for id, src := range s.Sources {
+		if n++; id.Server() == core.ServerKubernetes && n%2 == 0 {
+			src.Err = &core.APIError{Kind: core.ErrServer, Status: 502, Server: core.ServerKubernetes, Call: "list x", Message: "bad gateway"}
+			s.Sources[id] = src
+		}
+	}
+	if head := strings.Split(stripped(drive(s, 200, 60).shows()), "\n")[1]; !strings.HasPrefix(head, " x kubernetes ") ||
+		strings.Contains(head, " more") || strings.Contains(head, "nodes") {
+		t.Errorf("it says %q", head)
+	}
+	for _, h := range healths(s) {
+		if h.label == "kubernetes" && !h.whole {
+			t.Error("it is not all of it")
+		}
+	}
+}
+
 // Trouble that several sources share is reported once, with the names of all.
 func TestOneTroubleIsToldOnce(t *testing.T) {
 	s := forbidden(core.SourceInstances, core.SourceMigrations)

@@ -51,13 +51,14 @@ func (f *facts) sources() {
 		server core.Server
 		cause  string // what is wrong with the whole server; else the source's state
 	}
-	groups, all := map[fault][]core.Source{}, map[core.Server]int{}
+	groups := map[fault][]core.Source{}
+	all, away := map[core.Server]int{}, map[core.Server][]core.Source{} // those that are asked, and those of them that cannot be seen
 	for _, src := range f.s.Sources {
 		if src.ID == core.SourceAlertmanager && f.s.Sources[core.SourceNodes].State != core.SourceLive {
 			continue // it is reached through the API server, whose own entry says what is wrong
 		}
 		after := f.s.Settings.StaleAfterOf(src.ID)
-		if src.State != core.SourceOff && src.State != core.SourceAbsent && src.State != core.SourceForbidden && !src.AsksNobody() {
+		if isAsked(src) && !src.AsksNobody() {
 			all[src.ID.Server()]++
 		}
 		switch src.State {
@@ -93,35 +94,27 @@ func (f *facts) sources() {
 			k.cause = e.Cause()
 		}
 		groups[k] = append(groups[k], src)
+		if isAsked(src) {
+			away[k.server] = append(away[k.server], src)
+		}
 	}
 	// A server that is away says so in many words: 502, 503, no answer. It is one matter.
 	for server, n := range all {
-		var away []core.Source
-		whole := false
-		for k, list := range groups {
-			for _, src := range list {
-				if e := src.Trouble(); k.server == server && src.State != core.SourceForbidden && src.State != core.SourceOff &&
-					src.State != core.SourceAbsent {
-					away = append(away, src)
-					whole = whole || e != nil && e.WholeServer()
-				}
-			}
-		}
-		if !whole || len(away) != n || n < 2 {
+		if n < 2 || len(away[server]) < n || !slices.ContainsFunc(away[server], tellsOfServer) {
 			continue
 		}
+		slices.SortFunc(away[server], bySource)
+		f.source(away[server], true, core.RuleSources, string(server), string(server))
 		for k, list := range groups {
-			groups[k] = slices.DeleteFunc(list, func(src core.Source) bool {
-				return k.server == server && slices.ContainsFunc(away, func(of core.Source) bool { return of.ID == src.ID })
-			})
-			if len(groups[k]) == 0 {
-				delete(groups, k)
+			if k.server == server {
+				groups[k] = slices.DeleteFunc(list, isAsked)
 			}
 		}
-		slices.SortFunc(away, bySource)
-		f.source(away, true, core.RuleSources, string(server), string(server))
 	}
 	for k, list := range groups {
+		if len(list) == 0 {
+			continue
+		}
 		slices.SortFunc(list, bySource)
 		if e := list[0].Trouble(); len(list) > 2 || len(list) == 2 && e != nil && e.WholeServer() {
 			f.source(list, false, core.RuleSources, fmt.Sprintf("%s/%s", k.server, k.cause), string(k.server))
@@ -133,6 +126,17 @@ func (f *facts) sources() {
 	}
 }
 
+// isAsked tells whether a source is asked, and the server neither lacks it nor forbids it.
+func isAsked(src core.Source) bool {
+	return src.State != core.SourceOff && src.State != core.SourceAbsent && src.State != core.SourceForbidden
+}
+
+// tellsOfServer tells whether the source's trouble is that of its whole server.
+func tellsOfServer(src core.Source) bool {
+	e := src.Trouble()
+	return e != nil && e.WholeServer()
+}
+
 func bySource(a, b core.Source) int { return strings.Compare(string(a.ID), string(b.ID)) }
 
 // source adds an entry for one source, or for several of one server with the same trouble. whole says that they are all sources of the
@@ -142,7 +146,12 @@ func (f *facts) source(list []core.Source, whole bool, rule core.AttentionRule, 
 	names := make([]string, len(list))
 	for i, other := range list {
 		names[i] = string(other.ID)
-		if !other.Since.IsZero() && other.Since.Before(src.Since) || !optionalSources[other.ID] && optionalSources[src.ID] {
+		switch {
+		case whole && tellsOfServer(other) != tellsOfServer(src):
+			if tellsOfServer(other) {
+				src = other
+			}
+		case !other.Since.IsZero() && other.Since.Before(src.Since) || !optionalSources[other.ID] && optionalSources[src.ID]:
 			src = other
 		}
 	}

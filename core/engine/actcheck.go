@@ -71,10 +71,36 @@ var actChecks = map[core.IntentKind][]func(actCheckAt, context.Context) error{
 	core.IntentActVolumeIn:       {actCheckAt.nodePodsReady},
 	core.IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp},
 	core.IntentActDeleteClaim:    {},
-	core.IntentActDropLock:       {actCheckAt.noClaims},
+	core.IntentActDropLock:       {actCheckAt.nodeGone, actCheckAt.noClaims},
 	core.IntentActLetGo:          {actCheckAt.noClaims},
 	core.IntentActRearm:          {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
 	core.IntentActFinish:         {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
+}
+
+// nodeGone asks whether the node is still gone: the lock of one that is back holds it.
+func (c actCheckAt) nodeGone(ctx context.Context) error {
+	return c.e.nodeIsGone(ctx, c.step.Intent.Node)
+}
+
+// stillHeld returns what asks, right before the lock of a node is let go that another lock holds, whether that one still does. It is nil
+// for all other steps.
+func (e *Engine) stillHeld(st core.Step) func(context.Context) error {
+	i := slices.IndexFunc(st.Basis, func(f core.Fact) bool { return f.Name == step.HeldFactName })
+	if st.Intent.Kind != core.IntentFreeLock || i < 0 {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		locks, err := e.cfg.Kubernetes.NodeLocks(ctx)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(locks, func(l *core.WorkloadLock) bool {
+			return l.UID == st.Basis[i].Value && l.State() == core.LockActive && l.Deleting.IsZero()
+		}) {
+			return refuse("the lock that holds the node otherwise is gone, or is not active any more")
+		}
+		return nil
+	}
 }
 
 // requestStands asks whether the request for which the step was granted is still there. Without it LCM does not take the node now, and

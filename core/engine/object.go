@@ -98,9 +98,13 @@ func checkAddFinalizer(e *Engine, _ core.Step, c core.AddFinalizer) checker {
 }
 
 func checkRemoveFinalizer(e *Engine, step core.Step, c core.RemoveFinalizer) checker {
+	before := e.actCheck(step)
+	if before == nil {
+		before = e.stillHeld(step)
+	}
 	return &objectChecker{
 		from: "held by " + c.Finalizer, to: "let go",
-		before: e.actCheck(step),
+		before: before,
 		look: func(ctx context.Context) outcome {
 			at, err := e.metaOf(ctx, c.Object)
 			switch {

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/step"
 	"lockstep/sim/bubble"
 )
 
@@ -29,6 +32,41 @@ func TestALockInDeletionIsLetGo(t *testing.T) {
 		}
 		if c.locks["cmp-1"] != nil || !slices.Contains(c.written(), "remove-finalizer openstack-cmp-1") {
 			t.Errorf("the lock is %+v after %q", c.locks["cmp-1"], c.written())
+		}
+	})
+}
+
+// Where an update runs, a lock of the operator's own has to hold the node. The server is asked whether it still does: the last list of
+// locks may be older.
+func TestALockInDeletionIsNotLetGoOnceNothingElseHoldsTheNode(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := atRest()
+		c.roles = map[string][]core.Role{"cmp-1": {core.RoleStorage}}
+		l := c.locks["cmp-1"]
+		own := *l
+		own.Name, own.UID, own.Controller, own.RawState = "ops-cmp-1", "uid-ops", "ops", core.LockActive
+		c.locks["ops"] = &own
+		l.Deleting, l.Finalizers = worldTime.Add(-time.Hour), []string{core.UsualFinalizer}
+		b := newBench(t, t.TempDir(), c)
+		t.Cleanup(b.end)
+		b.arm()
+		st := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentFreeLock, Object: l.Ref()})
+		g, err := b.engine.Grant(st, st.Type)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.mu.Lock()
+		delete(c.locks, "ops")
+		c.mu.Unlock()
+		why := ""
+		if id, err := b.engine.Execute(context.Background(), g); err != nil {
+			why = err.Error()
+		} else {
+			why = b.awaitEnd(id).Text
+		}
+		if !strings.Contains(why, "the lock that holds the node otherwise is gone") ||
+			slices.Contains(c.written(), "remove-finalizer openstack-cmp-1") {
+			t.Errorf("%q; written: %q", why, c.written())
 		}
 	})
 }

@@ -6,6 +6,9 @@ import (
 	"lockstep/core/wording"
 )
 
+// HeldFactName names the fact of which lock holds a node otherwise: its UID.
+const HeldFactName = "held by"
+
 // freeLock plans the removal of the finalizer from a lock whose clean-up would wait for ever.
 func (p *planner) freeLock() {
 	s := p.s
@@ -52,7 +55,7 @@ func (p *planner) freeLock() {
 	switch r := s.NodeRequest(node); {
 	case held != nil:
 		alone.Answer = wording.OneLine(held.Name, 80) + " holds it"
-		p.fact("held by", held.UID)
+		p.fact(HeldFactName, held.UID)
 	case r != nil && r.Deleting.IsZero():
 		alone.Answer = "LCM asks for it since " + wording.ClockText(r.Created)
 	case !alone.Holds:
