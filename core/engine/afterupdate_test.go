@@ -8,17 +8,24 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// An instance counts as stopped for the update until Lockstep has started it, even after a restart of Lockstep.
+// stopsWeb1 is a run that has stopped web-1.
+func stopsWeb1(t *testing.T, dir string, cloud *testCloud) *bench {
+	t.Helper()
+	b := newBench(t, dir, cloud)
+	b.arm()
+	id, err := b.confirm(core.Intent{Kind: core.IntentStop, Instance: "id-web-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.awaitEnd(id)
+	return b
+}
+
+// An instance counts as stopped for the update until it is up again, even after a restart of Lockstep.
 func TestStoppedInstancesAreRemembered(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
-		b := newBench(t, dir, cloud)
-		b.arm()
-		id, err := b.confirm(core.Intent{Kind: core.IntentStop, Instance: "id-web-1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.awaitEnd(id)
+		b := stopsWeb1(t, dir, cloud)
 		if r := b.engine.Snapshot().History.Stopped["id-web-1"]; r.Name != "web-1" || r.By != "anna@jump01" {
 			t.Errorf("%+v", r)
 		}
@@ -29,7 +36,8 @@ func TestStoppedInstancesAreRemembered(t *testing.T) {
 			t.Errorf("after a restart: %+v", r)
 		}
 		b.arm()
-		if id, err = b.confirm(core.Intent{Kind: core.IntentStart, Instance: "id-web-1"}); err != nil {
+		id, err := b.confirm(core.Intent{Kind: core.IntentStart, Instance: "id-web-1"})
+		if err != nil {
 			t.Fatal(err)
 		}
 		b.awaitEnd(id)
@@ -44,13 +52,7 @@ func TestWhatItsOwnerHasStartedIsNotStoppedForTheUpdate(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
 		cloud.since = time.Now()
-		b := newBench(t, dir, cloud)
-		b.arm()
-		id, err := b.confirm(core.Intent{Kind: core.IntentStop, Instance: "id-web-1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.awaitEnd(id)
+		b := stopsWeb1(t, dir, cloud)
 		becomes := func(status string) {
 			cloud.mu.Lock()
 			cloud.instances["id-web-1"].Status = status
