@@ -32,5 +32,5 @@ func (p *place) managementOptions() kube.Options {
 
 func (p *place) novaOptions(log *log) nova.Options {
 	return nova.Options{Cloud: p.osCloud, CloudsYAML: p.cloudsYAML, UserAgent: "lockstep/" + programVersion(), Log: log.Logger,
-		Transport: p.line.transport, Jitter: p.line.jitter}
+		Transport: p.line.transport, Jitter: p.line.jitter, Speed: p.pace}
 }

@@ -209,13 +209,16 @@ func (f *fakeCloud) seen(text string) []seenRequest {
 func halfway(_ string, most time.Duration) time.Duration { return most / 2 }
 
 // client is a Client of the cloud.
-func (f *fakeCloud) client() *Client {
+func (f *fakeCloud) client() *Client { return f.clientAt(0) }
+
+// clientAt is a client of a cloud whose clock has that speed.
+func (f *fakeCloud) clientAt(speed float64) *Client {
 	c := Connect(&Config{
 		cloud: "test", origin: "/etc/openstack/clouds.yaml",
 		auth: gophercloud.AuthOptions{IdentityEndpoint: f.URL + "/identity", Username: "admin", Password: testPassword, DomainID: "default",
 			Scope: &gophercloud.AuthScope{ProjectName: "admin", DomainID: "default"}, AllowReauth: true},
 		endpoint: gophercloud.EndpointOpts{Region: "RegionOne"}, userAgent: "lockstep/test", transport: f.network.Transport("lockstep"),
-		jitter: halfway,
+		jitter: halfway, speed: speed,
 	})
 	f.t.Cleanup(c.Close)
 	return c

@@ -31,7 +31,8 @@ type Options struct {
 	UserAgent  string            // the program's user agent
 	Transport  http.RoundTripper // nil: one with the cloud's TLS settings
 	Jitter     Jitter            // nil: by chance
-	Rate       float64           // reads per second at most; 0 means 10
+	Rate       float64           // reads per second at most; 0 means 10, times Speed, up to 200
+	Speed      float64           // of the cloud's clock: over 1 for a simulated cloud, which must answer sooner; 0 means 1
 	Log        *slog.Logger      // one debug line per request: method, path, status, duration; nil means none
 }
 
@@ -66,6 +67,7 @@ type Config struct {
 	transport http.RoundTripper
 	jitter    Jitter
 	rate      float64
+	speed     float64
 	log       *slog.Logger
 
 	unread bool // only the cloud's name is known before it is read
@@ -166,7 +168,7 @@ func unread(o Options) *Config {
 
 // take takes over the options that do not depend on credentials.
 func (c *Config) take(o Options) {
-	c.userAgent, c.transport, c.jitter, c.rate, c.log = o.UserAgent, o.Transport, o.Jitter, o.Rate, o.Log
+	c.userAgent, c.transport, c.jitter, c.rate, c.speed, c.log = o.UserAgent, o.Transport, o.Jitter, o.Rate, o.Speed, o.Log
 }
 
 func load(o Options) (*Config, error) {

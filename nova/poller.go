@@ -31,10 +31,6 @@ const (
 	failurePause, failurePauseMax = 2 * time.Second, time.Minute
 )
 
-// hurriedRate is the most reads per second for a cloud whose clock is faster than the wall's: enough for all instances of a fleet
-// of 2,000 nodes and its migrations before hurriedTimes runs out. A real cloud is never polled this often.
-const hurriedRate = 200
-
 // PollOptions tune a Poller.
 type PollOptions struct {
 	// Pace divides all intervals; 0 means 1. The demo's clock runs faster than the wall's, and so must its polling. No
@@ -79,10 +75,6 @@ func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Pace > 1 {
-		c.limit.setRate(min(defaultRate*o.Pace, hurriedRate))
-		c.times = hurriedTimes
 	}
 	return &Poller{
 		c: c, sink: sink, telling: make(chan struct{}, 1), pace: o.Pace, floor: floor, log: o.Log,

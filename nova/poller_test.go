@@ -264,7 +264,7 @@ func TestListsAreReadAtTheirPace(t *testing.T) {
 		t.Run(fmt.Sprint(tt.pace), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				n := newSmallNova(t)
-				_, b := pollAt(t, n.client(), tt.pace)
+				_, b := pollAt(t, n.clientAt(tt.pace), tt.pace)
 				time.Sleep(2 * time.Minute)
 				if got := len(n.seen("GET /compute/v2.1/os-services")); got > tt.want || got < tt.want*9/10 {
 					t.Errorf("they were read %d times in two minutes, want some %d", got, tt.want)

@@ -171,6 +171,29 @@ func TestAWriteWaitsLongerThanNova(t *testing.T) {
 	}
 }
 
+// A login may take as long as the speed of the cloud's clock says. How often the cloud is polled changes nothing about it: a real cloud that
+// is polled often, and is slow, was given up after three seconds.
+func TestTheClocksSpeedDecidesHowLongALoginMayTake(t *testing.T) {
+	for _, tt := range []struct {
+		speed, pace float64
+		want        time.Duration
+	}{{0, 1, 30 * time.Second}, {0, 20, 30 * time.Second}, {1, 20, 30 * time.Second}, {20, 20, 3 * time.Second}} {
+		t.Run(fmt.Sprint(tt.speed, tt.pace), func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				f := newFakeCloud(t)
+				f.set(func() { f.mute = true })
+				c := f.clientAt(tt.speed)
+				NewPoller(c, func(core.Delta) {}, PollOptions{Pace: tt.pace})
+				began := time.Now()
+				_, err := c.session(context.Background())
+				if took := time.Since(began); apiError(t, err).Kind != core.ErrTimeout || took != tt.want {
+					t.Errorf("after %v, want %v: %v", took, tt.want, err)
+				}
+			})
+		})
+	}
+}
+
 // A Keystone that hangs delays a write no longer than a login may take.
 func TestATokenIsNotWaitedForAsLongAsAMigration(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
