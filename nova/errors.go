@@ -37,6 +37,12 @@ func (e *errAnswer) Error() string { return "the answer is not " + e.want }
 
 func errShape(want string) error { return &errAnswer{want: want} }
 
+// errHidden is an answer that leaves out what Nova tells only some logins. An instance that is on no known host would be on no node.
+var errHidden = errors.New("it does not tell this login on which host an instance is")
+
+// policyHidden is the rule that allows what errHidden says.
+const policyHidden = "os_compute_api:os-extended-server-attributes"
+
 // fail turns any error of a call into a core.APIError, without secrets. An error that already is one stays as it is.
 func (c *Client) fail(a action, err error) *core.APIError {
 	var done *core.APIError
@@ -141,6 +147,8 @@ func kindOfFailure(err error) (core.ErrorKind, string) {
 		return core.ErrConfiguration, message
 	case errors.As(err, &answer):
 		return core.ErrOther, message
+	case errors.Is(err, errHidden):
+		return core.ErrForbidden, message
 	case errors.As(err, &netErr) && netErr.Timeout():
 		return core.ErrTimeout, message
 	case errors.As(err, &opErr), errors.As(err, &urlErr):
@@ -212,6 +220,9 @@ func (c *Client) remedy(a action, e *core.APIError, cause error) string {
 	switch e.Kind {
 	case core.ErrForbidden:
 		need := "it needs the role admin"
+		if errors.Is(cause, errHidden) {
+			a.policy = policyHidden
+		}
 		if a.policy != "" {
 			need += " (policy " + a.policy + ")"
 		}

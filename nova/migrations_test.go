@@ -115,10 +115,10 @@ func TestWhyAMigrationFailed(t *testing.T) {
 			`"  File \"/nova/conductor/manager.py\", line 1, in x\n    raise y\nnova.exception.NoValidHost: No valid host was found. \n"`) + `]`, "",
 			"nova.exception.NoValidHost: No valid host was found."},
 		{"the fault of the instance", `[]`,
-			`{"id": "a", "status": "ERROR", "fault": {"message": "qemu went away", "created": "2026-01-16T15:25:41Z"}}`, "qemu went away"},
+			`{"id": "a", ` + somewhere + `, "status": "ERROR", "fault": {"message": "qemu went away", "created": "2026-01-16T15:25:41Z"}}`, "qemu went away"},
 		{"an old fault is not the reason", `[]`,
-			`{"id": "a", "status": "ERROR", "fault": {"message": "long ago", "created": "2025-01-16T15:25:41Z"}}`, ""},
-		{"nothing is told", `null`, `{"id": "a", "status": "ACTIVE"}`, ""},
+			`{"id": "a", ` + somewhere + `, "status": "ERROR", "fault": {"message": "long ago", "created": "2025-01-16T15:25:41Z"}}`, ""},
+		{"nothing is told", `null`, `{"id": "a", ` + somewhere + `, "status": "ACTIVE"}`, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

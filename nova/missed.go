@@ -57,7 +57,7 @@ func (l *instancePoll) there(ctx context.Context, id, host string) (bool, error)
 		return false, err
 	}
 	// Nova lists no instance that was deleted softly.
-	return !r.deleted() && r.VMState != "soft-delete" && r.Host == host, nil
+	return !r.deleted() && r.VMState != "soft-delete" && r.Host.name == host, nil
 }
 
 // keep has missed instances stay known until the next list of the whole cloud.

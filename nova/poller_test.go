@@ -654,7 +654,7 @@ func TestAGatheredPageDoesNotHideANewerAnswer(t *testing.T) {
 		l := newInstancePoll(NewPoller(n.client(), b.sink, PollOptions{}))
 		page := func(k *look, updated, status string) []core.Object {
 			l.step++
-			upserts, _ := l.learnAll(k, answer{look: k, step: l.step - 1, servers: []*listedServer{(&serverRecord{ID: "a", Host: "h1",
+			upserts, _ := l.learnAll(k, answer{look: k, step: l.step - 1, servers: []*listedServer{(&serverRecord{ID: "a", Host: hostField{"h1", true},
 				Status: status, Updated: updated}).listed()}})
 			return upserts
 		}
@@ -677,7 +677,7 @@ func TestOfTwoAnswersTheOneAskedForLaterCounts(t *testing.T) {
 		l := newInstancePoll(NewPoller(n.client(), newBoard(t).sink, PollOptions{}))
 		takes := func(asked uint32, tag string) {
 			l.step++
-			l.learnAll(&look{present: map[string]bool{}}, answer{step: asked, servers: []*listedServer{(&serverRecord{ID: "a", Host: "h1",
+			l.learnAll(&look{present: map[string]bool{}}, answer{step: asked, servers: []*listedServer{(&serverRecord{ID: "a", Host: hostField{"h1", true},
 				Status: "ACTIVE", Updated: "2026-01-01T00:00:00Z", Tags: &[]string{tag}}).listed()}})
 		}
 		l.step = 2

@@ -161,7 +161,7 @@ func retryable(err error) bool {
 		return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestEntityTooLarge
 	}
 	var answer *errAnswer
-	if errors.As(err, &answer) {
+	if errors.As(err, &answer) || errors.Is(err, errHidden) {
 		return false
 	}
 	var noEndpoint *gophercloud.ErrEndpointNotFound

@@ -2,6 +2,7 @@ package nova
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"time"
@@ -21,7 +22,7 @@ type serverRecord struct {
 	Name       string       `json:"name"`
 	ProjectID  string       `json:"tenant_id"`
 	UserID     string       `json:"user_id"`
-	Host       string       `json:"OS-EXT-SRV-ATTR:host"`
+	Host       hostField    `json:"OS-EXT-SRV-ATTR:host"`
 	Status     string       `json:"status"`
 	VMState    string       `json:"OS-EXT-STS:vm_state"`
 	TaskState  string       `json:"OS-EXT-STS:task_state"`
@@ -34,6 +35,18 @@ type serverRecord struct {
 	Fault      faultRecord  `json:"fault"`
 	Created    string       `json:"created"`
 	Updated    string       `json:"updated"`
+}
+
+// hostField is the host that a server is on; its name is empty where it is on none.
+type hostField struct {
+	name string
+	told bool // Nova leaves the field out for whom it does not tell
+}
+
+// UnmarshalJSON takes a name or null. A host of another kind is not told.
+func (f *hostField) UnmarshalJSON(raw []byte) error {
+	f.told = json.Unmarshal(raw, &f.name) == nil
+	return nil
 }
 
 // flavorRecord is the embedded flavor of 2.47; before that it was a link, and all of these stay empty.
@@ -69,7 +82,7 @@ func (r *serverRecord) deleted() bool { return r.Status == "DELETED" || r.VMStat
 func (r *serverRecord) instance() *core.Instance {
 	i := &core.Instance{
 		ID: r.ID, Name: r.Name, ProjectID: r.ProjectID, UserID: r.UserID,
-		Host: r.Host, Status: r.Status, VMState: r.VMState, TaskState: r.TaskState, Power: core.PowerState(r.PowerState),
+		Host: r.Host.name, Status: r.Status, VMState: r.VMState, TaskState: r.TaskState, Power: core.PowerState(r.PowerState),
 		SharedFlavor: &core.Flavor{Name: r.Flavor.Name, VCPUs: r.Flavor.VCPUs, RAMMiB: r.Flavor.RAM, DiskGiB: r.Flavor.Disk,
 			MoreGiB: r.Flavor.more(), ExtraSpecs: r.Flavor.ExtraSpecs},
 		TagsKnown: r.Tags != nil, Locked: r.Locked, OnVolume: r.Image.none, Zone: r.Zone,
@@ -115,13 +128,14 @@ type listedServer struct {
 	id      string
 	deleted bool
 	told    bool // others have the Instance: it does not change any more
+	hidden  bool // on which host it is
 }
 
 func (r *serverRecord) listed() *listedServer {
-	return &listedServer{Instance: r.instance(), id: r.ID, deleted: r.deleted()}
+	return &listedServer{Instance: r.instance(), id: r.ID, deleted: r.deleted(), hidden: !r.Host.told}
 }
 
-// check refuses a page in which a server could be missing: a caller may conclude that a host is empty.
+// check refuses a page in which a server, or its host, could be missing: a caller may conclude that a host is empty.
 func (p *serverPage) check() error {
 	if p.polled && p.listed == nil && p.Servers != nil {
 		p.listed = []*listedServer{}
@@ -137,6 +151,9 @@ func (p *serverPage) check() error {
 		if p.id(i) == "" {
 			return errShape("a list of servers: one has no ID")
 		}
+		if p.hidden(i) {
+			return errHidden
+		}
 	}
 	return nil
 }
@@ -151,6 +168,13 @@ func (p *serverPage) id(i int) string {
 	return p.Servers[i].ID
 }
 
+func (p *serverPage) hidden(i int) bool {
+	if p.polled {
+		return p.listed[i].hidden
+	}
+	return !p.Servers[i].Host.told
+}
+
 type serverDocument struct {
 	Server *serverRecord `json:"server"`
 }
@@ -158,6 +182,9 @@ type serverDocument struct {
 func (d *serverDocument) check() error {
 	if d.Server == nil || d.Server.ID == "" {
 		return errShape("a server")
+	}
+	if !d.Server.Host.told {
+		return errHidden
 	}
 	return nil
 }

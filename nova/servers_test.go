@@ -119,6 +119,34 @@ func TestTimesOfOpenStack(t *testing.T) {
 	}
 }
 
+// somewhere is where a server is of which a test tells no more.
+const somewhere = `"OS-EXT-SRV-ATTR:host": "kaas-node-001"`
+
+// Nova leaves the host out for a login that its policy does not allow to see it. Its instances would be on no node, and every node empty.
+func TestALoginThatSeesNoHostsIsRefused(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		hidden := strings.Replace(serverBody, `"OS-EXT-SRV-ATTR:host"`, `"a-plugin:host"`, 1)
+		n.answer("GET /compute/v2.1/servers/detail", 200, `{"servers": [`+hidden+`]}`)
+		n.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+hidden+`}`)
+		w := writes(t, n.client(), nil)
+		_, read := w.Instance(context.Background(), "a")
+		_, listed := w.InstancesOf(context.Background(), "h1")
+		for _, err := range []error{read, listed} {
+			e := apiError(t, err)
+			if e.Kind != core.ErrForbidden || e.Message != "it does not tell this login on which host an instance is" ||
+				!strings.HasPrefix(e.Remedy, "it needs the role admin (policy os_compute_api:os-extended-server-attributes): use ") {
+				t.Errorf("%v; %s", e, e.Remedy)
+			}
+		}
+		_, b := poll(t, n.client())
+		b.await("that the instances are not told", func() bool { return b.state(core.SourceInstances) == core.SourceForbidden })
+		if got := len(n.seen("GET /compute/v2.1/servers/detail")); got > 4 {
+			t.Errorf("they were asked for %d times", got)
+		}
+	})
+}
+
 func TestAHostsListIsReadToItsEnd(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)
@@ -132,9 +160,9 @@ func TestAHostsListIsReadToItsEnd(t *testing.T) {
 			next := `"servers_links": [{"rel": "next", "href": "http://nova-api.openstack.svc:8774/v2.1/servers/detail?marker=x"}]`
 			switch q.Get("marker") {
 			case "":
-				reply(w, 200, `{"servers": [{"id": "a"}, {"id": "b"}], `+next+`}`)
+				reply(w, 200, `{"servers": [{"id": "a", `+somewhere+`}, {"id": "b", `+somewhere+`}], `+next+`}`)
 			case "b":
-				reply(w, 200, `{"servers": [{"id": "c", "status": "DELETED"}, {"id": "d"}], `+next+`}`)
+				reply(w, 200, `{"servers": [{"id": "c", `+somewhere+`, "status": "DELETED"}, {"id": "d", `+somewhere+`}], `+next+`}`)
 			default:
 				reply(w, 200, `{"servers": []}`)
 			}
@@ -163,7 +191,7 @@ func TestAnAnswerThatIsNoListDoesNotMeanAnEmptyHost(t *testing.T) {
 		"not JSON":            `<html>login</html>`,
 		"cut":                 `{"servers": [{"id": "a"}`,
 		"nothing":             ``,
-		"without end":         `{"servers": [{"id": "a"}], "servers_links": [{"rel": "next", "href": "x"}]}`,
+		"without end":         `{"servers": [{"id": "a", ` + somewhere + `}], "servers_links": [{"rel": "next", "href": "x"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -237,7 +265,7 @@ func BenchmarkApply15000Servers(b *testing.B) {
 	var servers []*listedServer
 	for i := range 15000 {
 		servers = append(servers, (&serverRecord{ID: fmt.Sprintf("9168b536-cd40-4630-b43f-%012d", i), Name: "web",
-			Host:   fmt.Sprintf("kaas-node-%03d", i%300),
+			Host:   hostField{fmt.Sprintf("kaas-node-%03d", i%300), true},
 			Status: "ACTIVE", VMState: "active", PowerState: 1, Tags: &[]string{"a"}, Updated: "2017-10-10T15:49:09Z",
 			Created: "2017-10-10T15:49:09Z",
 			Flavor:  flavorRecord{Name: "m1", ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}}}).listed())

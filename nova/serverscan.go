@@ -128,7 +128,8 @@ func (s *serverScan) server(r *serverRecord) bool {
 		case "user_id":
 			return s.repeated(&r.UserID)
 		case "OS-EXT-SRV-ATTR:host":
-			return s.repeated(&r.Host)
+			r.Host.told = true
+			return s.repeated(&r.Host.name)
 		case "status":
 			return s.repeated(&r.Status)
 		case "OS-EXT-STS:vm_state":

@@ -155,10 +155,11 @@ func TestAServerThatWasSeenIsNotReadAgain(t *testing.T) {
 // A page that encoding/json has to read is polled, too.
 func TestAnUnusualPageOfServersIsPolled(t *testing.T) {
 	p := serverPage{polled: true, seen: newSeenServers()}
-	if err := decode([]byte(`{"Servers": [{"id": "a", "OS-EXT-STS:power_state": 1.0}]}`), &p); err != nil || p.len() != 1 || p.id(0) != "a" {
+	if err := decode([]byte(`{"Servers": [{"id": "a", `+somewhere+`, "OS-EXT-STS:power_state": 1.0}]}`), &p); err != nil || p.len() != 1 || p.id(0) != "a" {
 		t.Errorf("it is %+v, %v", p, err)
 	}
-	for _, body := range []string{`{"Servers": [null]}`, `{"servers": [{}]}`, `{}`, `{"servers": null}`} {
+	for _, body := range []string{`{"Servers": [null]}`, `{"servers": [{}]}`, `{"servers": [{"id": "a"}]}`, `{"Servers": [{"id": "a"}]}`,
+		`{"Servers": [{"id": "a", "OS-EXT-SRV-ATTR:host": 7}]}`, `{}`, `{"servers": null}`} {
 		if err := decode([]byte(body), &serverPage{polled: true, seen: newSeenServers()}); err == nil {
 			t.Errorf("%s is a page", body)
 		}

@@ -394,7 +394,7 @@ func TestAListWithoutEndIsAFailure(t *testing.T) {
 			turn++
 			id, _ := json.Marshal(fmt.Sprintf("i%d", turn%3))
 			n.mu.Unlock()
-			reply(w, 200, `{"servers": [{"id": `+string(id)+`}], "servers_links": [{"rel": "next"}]}`)
+			reply(w, 200, `{"servers": [{"id": `+string(id)+`, `+somewhere+`}], "servers_links": [{"rel": "next"}]}`)
 		})
 		_, b := poll(t, n.client())
 		b.await("that it has no end", func() bool {

@@ -184,7 +184,7 @@ func TestReadsOfTheWriter(t *testing.T) {
 		ctx := context.Background()
 		f := newFakeCloud(t)
 		f.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+serverBody+`}`)
-		f.answer("GET /compute/v2.1/servers/gone", 200, `{"server": {"id": "gone", "status": "DELETED"}}`)
+		f.answer("GET /compute/v2.1/servers/gone", 200, `{"server": {"id": "gone", `+somewhere+`, "status": "DELETED"}}`)
 		f.answer("GET /compute/v2.1/os-services", 200, `{"services": [
 		{"id": "u1", "binary": "nova-compute", "host": "kaas-node-001", "status": "disabled", "state": "up", "zone": "nova",
 		 "disabled_reason": "OSDPL: Node is under maintenance", "forced_down": false, "updated_at": "2026-01-16T15:25:37.000000"},
