@@ -67,6 +67,9 @@ func (n *Node) Label() string {
 	return n.Name
 }
 
+// Alive tells whether the kubelet reports, Ready or not: the machine runs.
+func (n *Node) Alive() bool { return n.Ready == "True" || n.Ready == "False" }
+
 // Ref names the node.
 func (n *Node) Ref() Ref { return Ref{Kind: KindNode, Name: n.Name, UID: n.UID} }
 

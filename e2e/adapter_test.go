@@ -340,6 +340,10 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	if err != nil || !request.ByHand() || request.Scope != core.ScopeDrain || request.Release != "21.0.0" {
 		t.Fatalf("the request is %+v, %v", request, err)
 	}
+	requests, err := writer.Requests(t.Context())
+	if err != nil || len(requests) != 1 || requests[0].UID != request.UID || requests[0].Node != "n1" {
+		t.Errorf("the requests are %v, %v", requests, err)
+	}
 	const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
 	check("held as another", writer.write(core.AddFinalizer{Object: core.Ref{Kind: request.Kind, Name: request.Name, UID: "another"},
 		Finalizer: finalizer}), core.ErrConflict)

@@ -109,13 +109,13 @@ func (c *Checker) NodeAnnotation(ctx context.Context, ref core.Ref, key string) 
 	return node.annotation(key), nil
 }
 
-// NodeMeta implements engine.KubernetesChecker.
-func (c *Checker) NodeMeta(ctx context.Context, ref core.Ref) (core.Meta, error) {
+// Node implements engine.KubernetesChecker.
+func (c *Checker) Node(ctx context.Context, ref core.Ref) (*core.Node, error) {
 	node, err := c.node(ctx, ref)
 	if err != nil {
-		return core.Meta{}, err
+		return nil, err
 	}
-	return metaFrom(&unstructured.Unstructured{Object: node.fields}), nil
+	return nodeFrom(&unstructured.Unstructured{Object: node.fields}).(*core.Node), nil
 }
 
 // setNodeAnnotation sets an annotation of a node. It is a compare-and-swap, done by the API server:

@@ -46,19 +46,29 @@ func (c *Checker) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, e
 	return lockFrom(ref.Kind)(u).(*core.WorkloadLock), nil
 }
 
-// NodeLocks implements engine.KubernetesChecker. The list comes from the server itself, not from its cache.
+// NodeLocks implements engine.KubernetesChecker.
 func (c *Checker) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	list, err := c.client.resource(maintenanceKinds[core.KindNodeWorkloadLock], "").List(ctx, metav1.ListOptions{})
+	list, err := c.all(ctx, core.KindNodeWorkloadLock)
 	if err != nil {
-		return nil, Describe(err, "list nodeworkloadlocks")
+		return nil, err
 	}
 	locks := make([]*core.WorkloadLock, len(list.Items))
 	for i := range list.Items {
 		locks[i] = lockFrom(core.KindNodeWorkloadLock)(&list.Items[i]).(*core.WorkloadLock)
 	}
 	return locks, nil
+}
+
+// all reads all objects of a kind of the maintenance API. The list comes from the server itself, not from its cache.
+func (c *Checker) all(ctx context.Context, kind core.Kind) (*unstructured.UnstructuredList, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	resource := maintenanceKinds[kind]
+	list, err := c.client.resource(resource, "").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, Describe(err, "list "+resource.Resource)
+	}
+	return list, nil
 }
 
 // Request implements engine.KubernetesChecker.
@@ -68,6 +78,21 @@ func (c *Checker) Request(ctx context.Context, ref core.Ref) (*core.MaintenanceR
 		return nil, err
 	}
 	return requestFrom(ref.Kind)(u).(*core.MaintenanceRequest), nil
+}
+
+// Requests implements engine.KubernetesChecker.
+func (c *Checker) Requests(ctx context.Context) ([]*core.MaintenanceRequest, error) {
+	var requests []*core.MaintenanceRequest
+	for _, kind := range []core.Kind{core.KindClusterMaintenanceRequest, core.KindNodeMaintenanceRequest} {
+		list, err := c.all(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			requests = append(requests, requestFrom(kind)(&list.Items[i]).(*core.MaintenanceRequest))
+		}
+	}
+	return requests, nil
 }
 
 // setLock sets what a lock says.

@@ -654,8 +654,8 @@ func TestAGatheredPageDoesNotHideANewerAnswer(t *testing.T) {
 		l := newInstancePoll(NewPoller(n.client(), b.sink, PollOptions{}))
 		page := func(k *look, updated, status string) []core.Object {
 			l.step++
-			upserts, _ := l.learnAll(k, answer{look: k, step: l.step - 1, servers: []*listedServer{(&serverRecord{ID: "a", Host: hostField{"h1", true},
-				Status: status, Updated: updated}).listed()}})
+			upserts, _ := l.learnAll(k, answer{look: k, step: l.step - 1, servers: []*listedServer{(&serverRecord{ID: "a",
+				Host: hostField{"h1", true}, Status: status, Updated: updated}).listed()}})
 			return upserts
 		}
 		l.told = wallClock()
@@ -677,8 +677,8 @@ func TestOfTwoAnswersTheOneAskedForLaterCounts(t *testing.T) {
 		l := newInstancePoll(NewPoller(n.client(), newBoard(t).sink, PollOptions{}))
 		takes := func(asked uint32, tag string) {
 			l.step++
-			l.learnAll(&look{present: map[string]bool{}}, answer{step: asked, servers: []*listedServer{(&serverRecord{ID: "a", Host: hostField{"h1", true},
-				Status: "ACTIVE", Updated: "2026-01-01T00:00:00Z", Tags: &[]string{tag}}).listed()}})
+			l.learnAll(&look{present: map[string]bool{}}, answer{step: asked, servers: []*listedServer{(&serverRecord{ID: "a",
+				Host: hostField{"h1", true}, Status: "ACTIVE", Updated: "2026-01-01T00:00:00Z", Tags: &[]string{tag}}).listed()}})
 		}
 		l.step = 2
 		if laterFirst {

@@ -155,7 +155,8 @@ func TestAServerThatWasSeenIsNotReadAgain(t *testing.T) {
 // A page that encoding/json has to read is polled, too.
 func TestAnUnusualPageOfServersIsPolled(t *testing.T) {
 	p := serverPage{polled: true, seen: newSeenServers()}
-	if err := decode([]byte(`{"Servers": [{"id": "a", `+somewhere+`, "OS-EXT-STS:power_state": 1.0}]}`), &p); err != nil || p.len() != 1 || p.id(0) != "a" {
+	err := decode([]byte(`{"Servers": [{"id": "a", `+somewhere+`, "OS-EXT-STS:power_state": 1.0}]}`), &p)
+	if err != nil || p.len() != 1 || p.id(0) != "a" {
 		t.Errorf("it is %+v, %v", p, err)
 	}
 	for _, body := range []string{`{"Servers": [null]}`, `{"servers": [{}]}`, `{"servers": [{"id": "a"}]}`, `{"Servers": [{"id": "a"}]}`,

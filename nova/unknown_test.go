@@ -171,8 +171,8 @@ func TestAWriteWaitsLongerThanNova(t *testing.T) {
 	}
 }
 
-// A login may take as long as the speed of the cloud's clock says. How often the cloud is polled changes nothing about it: a real cloud that
-// is polled often, and is slow, was given up after three seconds.
+// A login may take as long as the speed of the cloud's clock says. How often the cloud is polled changes nothing about it: a slow
+// real cloud that is polled often was given up after three seconds.
 func TestTheClocksSpeedDecidesHowLongALoginMayTake(t *testing.T) {
 	for _, tt := range []struct {
 		speed, pace float64

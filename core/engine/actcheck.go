@@ -82,12 +82,29 @@ func (c actCheckAt) nodeGone(ctx context.Context) error {
 	return c.e.nodeIsGone(ctx, c.step.Intent.Node)
 }
 
-// stillHeld returns what asks, right before the lock of a node is let go that another lock holds, whether that one still does. It is nil
-// for all other steps.
-func (e *Engine) stillHeld(st core.Step) func(context.Context) error {
+// nobodyTakes returns what asks, right before the lock of a node is let go, whether LCM could take the node then: whether the other lock
+// that holds it still does, or, where none does, whether there is a request by now. It is nil for all other steps.
+func (e *Engine) nobodyTakes(st core.Step) func(context.Context) error {
 	i := slices.IndexFunc(st.Basis, func(f core.Fact) bool { return f.Name == step.HeldFactName })
-	if st.Intent.Kind != core.IntentFreeLock || i < 0 {
+	switch {
+	case st.Intent.Kind != core.IntentFreeLock:
 		return nil
+	case i < 0:
+		return func(ctx context.Context) error {
+			requests, err := e.cfg.Kubernetes.Requests(ctx)
+			if err != nil {
+				return err
+			}
+			for _, r := range requests {
+				switch {
+				case r.Kind == core.KindClusterMaintenanceRequest:
+					return refuse("an update runs now: LCM may take the node at any moment")
+				case r.Node == st.Node && r.Deleting.IsZero():
+					return refuse("LCM asks for the node now")
+				}
+			}
+			return nil
+		}
 	}
 	return func(ctx context.Context) error {
 		locks, err := e.cfg.Kubernetes.NodeLocks(ctx)

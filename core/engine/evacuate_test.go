@@ -23,12 +23,12 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 		if st := step.Plan(b.engine.Snapshot(), evacuate); !strings.Contains(st.Blocker(), "nova-compute of its host is down") {
 			t.Errorf("off a host that is up: %s, %q", st.State, st.Blocker())
 		}
-		set := func(up bool) {
+		set := func(service, kubelet bool) {
 			cloud.mu.Lock()
-			cloud.services["cmp-1"].Up, cloud.dead = up, map[string]bool{"cmp-1": !up}
+			cloud.services["cmp-1"].Up, cloud.dead = service, map[string]bool{"cmp-1": !kubelet}
 			cloud.mu.Unlock()
 		}
-		set(false)
+		set(false, false)
 		b.sync()
 		p, _ := procedure.Of(b.engine.Snapshot(), core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-1"})
 		i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Intent.Instance == "id-web-1" })
@@ -46,22 +46,28 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 			t.Errorf("beside it there is %+v", st.Alternatives)
 		}
 
-		// The host is back: nothing is sent.
-		set(true)
-		id, err := b.confirm(evacuate)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if op := b.awaitEnd(id); op.State != core.OperationFailed || !strings.Contains(op.Text, "is up now") {
-			t.Errorf("on a host that came back it ended as %s: %s", op.State, op.Text)
-		}
-		if got := cloud.written(); len(got) > 0 {
-			t.Errorf("the cloud received %q", got)
+		// The host is back, or a part of it: nothing is sent.
+		for _, tt := range []struct {
+			service, kubelet bool
+			want             string
+		}{{true, true, "nova-compute of cmp-1 is up now"}, {false, true, "the kubelet of cmp-1 reports now: Ready is True"}} {
+			set(tt.service, tt.kubelet)
+			id, err := b.confirm(evacuate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op := b.awaitEnd(id); op.State != core.OperationFailed || !strings.Contains(op.Text, tt.want) {
+				t.Errorf("on a host that came back it ended as %s: %s, want %q", op.State, op.Text, tt.want)
+			}
+			if got := cloud.written(); len(got) > 0 {
+				t.Errorf("the cloud received %q", got)
+			}
+			set(false, false)
+			b.sync()
 		}
 
-		set(false)
-		b.sync()
-		if id, err = b.confirm(evacuate); err != nil {
+		id, err := b.confirm(evacuate)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if op := b.awaitEnd(id); op.State != core.OperationDone || !strings.Contains(op.Text, "cmp-2") {

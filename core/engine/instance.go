@@ -17,11 +17,13 @@ import (
 // instanceChecker checks one of Nova's actions on one instance.
 type instanceChecker struct {
 	nova   OpenStackChecker
+	kube   KubernetesChecker // nil: there is no cluster
 	change core.InstanceAction
 	basis  []core.Fact // of the step
 	now    func() time.Time
 	settle time.Duration
-	label  func(host string) string // the label of the host's node
+	label  func(host string) string     // the label of the host's node
+	node   func(host string) *core.Node // as the last Snapshot has it; nil when the cluster has none
 
 	known int  // the newest migration record before the write
 	begun bool // the server has shown that the action began
@@ -29,7 +31,9 @@ type instanceChecker struct {
 
 func checkInstance(e *Engine, step core.Step, c core.InstanceAction) checker {
 	return &instanceChecker{nova: e.cfg.OpenStack, change: c, basis: step.Basis, now: e.cfg.Clock, settle: e.cfg.Settle,
-		label: func(host string) string { return progress.HostLabel(e.Snapshot(), host) }}
+		kube:  e.cfg.Kubernetes,
+		label: func(host string) string { return progress.HostLabel(e.Snapshot(), host) },
+		node:  func(host string) *core.Node { return e.Snapshot().NodeOfHost(host) }}
 }
 
 // instanceActions returns one InstanceAction for each action.
@@ -85,7 +89,7 @@ func (w *instanceChecker) check(ctx context.Context) error {
 	return nil
 }
 
-// hostIsDead asks Nova whether the host's nova-compute is down.
+// hostIsDead asks Nova whether the host's nova-compute is down, and Kubernetes whether its kubelet reports.
 func (w *instanceChecker) hostIsDead(ctx context.Context, host string) error {
 	svc, err := w.nova.ComputeService(ctx, host)
 	switch {
@@ -93,6 +97,19 @@ func (w *instanceChecker) hostIsDead(ctx context.Context, host string) error {
 		return err
 	case svc.Up && !svc.ForcedDown:
 		return refuse("nova-compute of %s is up now", w.label(host))
+	}
+	of := w.node(host)
+	if of == nil || w.kube == nil {
+		return nil
+	}
+	n, err := w.kube.Node(ctx, of.Ref())
+	switch {
+	case err != nil && isGone(err):
+		return nil
+	case err != nil:
+		return err
+	case n.Alive():
+		return refuse("the kubelet of %s reports now: Ready is %s", w.label(host), n.Ready)
 	}
 	return nil
 }

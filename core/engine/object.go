@@ -100,7 +100,7 @@ func checkAddFinalizer(e *Engine, _ core.Step, c core.AddFinalizer) checker {
 func checkRemoveFinalizer(e *Engine, step core.Step, c core.RemoveFinalizer) checker {
 	before := e.actCheck(step)
 	if before == nil {
-		before = e.stillHeld(step)
+		before = e.nobodyTakes(step)
 	}
 	return &objectChecker{
 		from: "held by " + c.Finalizer, to: "let go",
@@ -185,7 +185,11 @@ func (e *Engine) metaOf(ctx context.Context, ref core.Ref) (core.Meta, error) {
 		}
 		return r.Meta, nil
 	case core.KindNode:
-		return e.cfg.Kubernetes.NodeMeta(ctx, ref)
+		n, err := e.cfg.Kubernetes.Node(ctx, ref)
+		if err != nil {
+			return core.Meta{}, err
+		}
+		return n.Meta, nil
 	}
 	l, err := e.cfg.Kubernetes.Lock(ctx, ref)
 	if err != nil {

@@ -59,8 +59,8 @@ type KubernetesChecker interface {
 	// ErrConflict, one that does not exist ErrNotFound.
 	NodeAnnotation(ctx context.Context, ref core.Ref, key string) (*string, error)
 
-	// NodeMeta reads the metadata of the node with ref's name and UID, with the errors of NodeAnnotation.
-	NodeMeta(ctx context.Context, ref core.Ref) (core.Meta, error)
+	// Node reads the node with ref's name and UID, with the errors of NodeAnnotation.
+	Node(ctx context.Context, ref core.Ref) (*core.Node, error)
 
 	// Lock reads a workload lock. A lock that does not exist is ErrNotFound. A lock with another UID than ref's is ErrConflict, unless
 	// ref has none.
@@ -70,6 +70,8 @@ type KubernetesChecker interface {
 
 	// Request reads a maintenance request, as Lock reads a lock.
 	Request(ctx context.Context, ref core.Ref) (*core.MaintenanceRequest, error)
+	// Requests reads all maintenance requests, those of the cluster and those of nodes.
+	Requests(ctx context.Context) ([]*core.MaintenanceRequest, error)
 
 	// DeletionRequest reads the NodeDeletionRequest with the name and the UID; nil when it does not exist any more.
 	DeletionRequest(ctx context.Context, name, uid string) (*core.NodeNotice, error)

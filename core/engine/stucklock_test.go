@@ -36,37 +36,58 @@ func TestALockInDeletionIsLetGo(t *testing.T) {
 	})
 }
 
-// Where an update runs, a lock of the operator's own has to hold the node. The server is asked whether it still does: the last list of
-// locks may be older.
-func TestALockInDeletionIsNotLetGoOnceNothingElseHoldsTheNode(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		c := atRest()
-		c.roles = map[string][]core.Role{"cmp-1": {core.RoleStorage}}
-		l := c.locks["cmp-1"]
-		own := *l
-		own.Name, own.UID, own.Controller, own.RawState = "ops-cmp-1", "uid-ops", "ops", core.LockActive
-		c.locks["ops"] = &own
-		l.Deleting, l.Finalizers = worldTime.Add(-time.Hour), []string{core.UsualFinalizer}
-		b := newBench(t, t.TempDir(), c)
-		t.Cleanup(b.end)
-		b.arm()
-		st := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentFreeLock, Object: l.Ref()})
-		g, err := b.engine.Grant(st, st.Type)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.mu.Lock()
-		delete(c.locks, "ops")
-		c.mu.Unlock()
-		why := ""
-		if id, err := b.engine.Execute(context.Background(), g); err != nil {
-			why = err.Error()
-		} else {
-			why = b.awaitEnd(id).Text
-		}
-		if !strings.Contains(why, "the lock that holds the node otherwise is gone") ||
-			slices.Contains(c.written(), "remove-finalizer openstack-cmp-1") {
-			t.Errorf("%q; written: %q", why, c.written())
-		}
-	})
+// Before a lock is let go, the server is asked whether LCM could take the node then: the last lists may be older. Where an update runs, a
+// lock of the operator's own has to hold the node still; where none does, nobody may have asked for the node meanwhile.
+func TestALockInDeletionIsNotLetGoOnceLCMMayTakeTheNode(t *testing.T) {
+	for name, tt := range map[string]struct {
+		held    bool // by a lock of the operator's own, in an update
+		happens func(c *testCloud)
+		want    string
+	}{
+		"the other lock goes": {true, func(c *testCloud) { delete(c.locks, "ops") }, "the lock that holds the node otherwise is gone"},
+		"an update begins": {false, func(c *testCloud) {
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "cluster", UID: "uid-cmr", Created: worldTime},
+				Kind: core.KindClusterMaintenanceRequest}
+		}, "an update runs now"},
+		"LCM asks for the node": {false, func(c *testCloud) {
+			c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "uid-nmr", Created: worldTime},
+				Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1"}
+		}, "LCM asks for the node now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := atRest()
+				c.roles = map[string][]core.Role{"cmp-1": {core.RoleStorage}}
+				l := c.locks["cmp-1"]
+				if tt.held {
+					own := *l
+					own.Name, own.UID, own.Controller, own.RawState = "ops-cmp-1", "uid-ops", "ops", core.LockActive
+					c.locks["ops"] = &own
+				} else {
+					c.cluster = nil
+				}
+				l.Deleting, l.Finalizers = worldTime.Add(-time.Hour), []string{core.UsualFinalizer}
+				b := newBench(t, t.TempDir(), c)
+				t.Cleanup(b.end)
+				b.arm()
+				st := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentFreeLock, Object: l.Ref()})
+				g, err := b.engine.Grant(st, st.Type)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.mu.Lock()
+				tt.happens(c)
+				c.mu.Unlock()
+				why := ""
+				if id, err := b.engine.Execute(context.Background(), g); err != nil {
+					why = err.Error()
+				} else {
+					why = b.awaitEnd(id).Text
+				}
+				if !strings.Contains(why, tt.want) || slices.Contains(c.written(), "remove-finalizer openstack-cmp-1") {
+					t.Errorf("%q; written: %q", why, c.written())
+				}
+			})
+		})
+	}
 }

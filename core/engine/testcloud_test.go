@@ -122,13 +122,10 @@ func (c *testCloud) deltas(now time.Time) []core.Delta {
 	var nodes, locks, requests, instances, services, migrations []core.Object
 	for name, uid := range c.uids {
 		nodes = append(nodes, &core.Node{Meta: core.Meta{Name: name, UID: uid, Created: worldTime.Add(-time.Hour)},
-			Roles: []core.Role{core.RoleCompute}, Ready: "True",
+			Roles: []core.Role{core.RoleCompute}, Ready: c.ready(name),
 			ReadySince: readySince, Annotations: maps.Clone(c.annotations[name])})
 		if roles := c.roles[name]; roles != nil {
 			nodes[len(nodes)-1].(*core.Node).Roles = roles
-		}
-		if c.dead[name] {
-			nodes[len(nodes)-1].(*core.Node).Ready = "Unknown"
 		}
 		if l := c.locks[name]; l != nil {
 			cp := *l
@@ -362,14 +359,22 @@ func (c *testCloud) NodeAnnotation(_ context.Context, ref core.Ref, key string) 
 	return nil, nil
 }
 
-func (c *testCloud) NodeMeta(_ context.Context, ref core.Ref) (core.Meta, error) {
+// ready is the Ready condition of a node. mu is held.
+func (c *testCloud) ready(name string) string {
+	if c.dead[name] {
+		return "Unknown"
+	}
+	return "True"
+}
+
+func (c *testCloud) Node(_ context.Context, ref core.Ref) (*core.Node, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid, there := c.uids[ref.Name]
 	if !there {
-		return core.Meta{}, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerKubernetes, Call: "get node " + ref.Name}
+		return nil, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerKubernetes, Call: "get node " + ref.Name}
 	}
-	return core.Meta{Name: ref.Name, UID: uid}, nil
+	return &core.Node{Meta: core.Meta{Name: ref.Name, UID: uid}, Ready: c.ready(ref.Name)}, nil
 }
 
 func (c *testCloud) Instance(_ context.Context, id string) (*core.Instance, error) {

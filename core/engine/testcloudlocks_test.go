@@ -135,6 +135,19 @@ func (c *testCloud) Request(_ context.Context, ref core.Ref) (*core.MaintenanceR
 	return &cp, nil
 }
 
+func (c *testCloud) Requests(context.Context) ([]*core.MaintenanceRequest, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []*core.MaintenanceRequest
+	if c.cluster != nil {
+		out = append(out, new(*c.cluster))
+	}
+	for _, r := range c.requests {
+		out = append(out, new(*r))
+	}
+	return out, nil
+}
+
 func (c *testCloud) ControllerDeployment(context.Context) (*core.Deployment, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

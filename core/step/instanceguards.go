@@ -82,7 +82,7 @@ func (p *planner) guardHostDead(in *core.Instance) {
 		Remedy: "the host is alive, and its guests may be: restart its nova-compute; or first make sure that it is switched off"}
 	if n := p.s.NodeOfHost(in.Host); n != nil {
 		ready := wording.TextOf(wording.OneLine(n.Ready, 20), "not told")
-		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+wording.Dashed(wording.OneLine(n.ReadyReason, 60))
+		g.Holds, g.Answer = !n.Alive(), "Ready is "+ready+wording.Dashed(wording.OneLine(n.ReadyReason, 60))
 		p.fact("ready", ready)
 	}
 	p.guard(g)
