@@ -43,6 +43,7 @@ type keptRecord struct {
 type spokenOf struct {
 	records []keptRecord
 	open    map[string]bool // by ID, its own or an item's: begun, and not ended well
+	flying  map[string]bool // by ID: begun, and no end is recorded
 	failed  bool            // it ended, but not well
 	begun   bool            // part of it was begun, or it ended
 }
@@ -74,11 +75,16 @@ func (d *digest) add(r Record) {
 			if r.Kind == RecordStage && r.Stage != nil {
 				d.course[r.Object.UID] = r.course(d.course[r.Object.UID])
 				k.record.Course = nil
-				if r.Reconstructed != "" {
-					return // it was before the last one
-				}
 			}
 			key := string(r.Kind) + " " + r.Object.UID
+			if r.Stage != nil && r.Reconstructed != "" { // it was before the last one, or is when that began
+				if last := d.seen[key]; last.record.Stage != nil && last.record.Stage.Stage == r.Stage.Stage && !(last.record.Stage.Since.Exact &&
+					last.record.Exact) {
+					last.record.Stage, last.record.Exact = r.Stage, r.Exact
+					d.seen[key] = last
+				}
+				return
+			}
 			if old := d.seen[key].record.Round; old != nil && r.Round != nil && old.Earlier(*r.Round) {
 				d.seen[key+" of an earlier update"] = d.seen[key]
 			}
@@ -123,6 +129,9 @@ func (d *digest) addUpdate(k keptRecord) {
 	}
 	if u.UID != d.update {
 		d.update = u.UID
+		if u.Ended.IsZero() {
+			d.forgetEnded()
+		}
 		clear(d.phases)
 		clear(d.stands)
 		clear(d.course)
@@ -131,9 +140,18 @@ func (d *digest) addUpdate(k keptRecord) {
 		maps.DeleteFunc(d.notes, func(_ string, k keptRecord) bool { return k.record.Note.Done }) // they were about an update before
 	}
 	d.seen[string(RecordUpdate)] = k
-	if u.Ended.IsZero() { // what was open in the last update does not count any more
-		d.operations = nil
-		clear(d.spoken)
+}
+
+// forgetEnded drops the operations of an update before: whatever became of them does not count any more. What is not known to have ended
+// does.
+func (d *digest) forgetEnded() {
+	d.operations = slices.DeleteFunc(d.operations, func(id string) bool { return len(d.spoken[id].flying) == 0 })
+	maps.DeleteFunc(d.spoken, func(_ string, op *spokenOf) bool { return len(op.flying) == 0 })
+	for _, op := range d.spoken {
+		op.open, op.failed = maps.Clone(op.flying), false
+		op.records = slices.DeleteFunc(op.records, func(k keptRecord) bool {
+			return k.record.Kind != RecordGrant && k.record.Kind != RecordControl && !op.flying[k.record.Operation]
+		})
 	}
 }
 
@@ -191,7 +209,7 @@ func (d *digest) addOperation(k keptRecord) {
 		if r.Kind == RecordControl {
 			return // the operation is settled
 		}
-		op = &spokenOf{open: map[string]bool{}}
+		op = &spokenOf{open: map[string]bool{}, flying: map[string]bool{}}
 		d.spoken[id], d.operations = op, append(d.operations, id)
 	}
 	op.records = append(op.records, k)
@@ -199,13 +217,15 @@ func (d *digest) addOperation(k keptRecord) {
 	case RecordGrant:
 		return
 	case RecordBefore:
-		op.begun, op.open[r.Operation] = true, true
+		op.begun, op.open[r.Operation], op.flying[r.Operation] = true, true, true
 	case RecordVerified:
+		delete(op.flying, r.Operation)
 		if r.State == string(core.OperationDone) {
 			delete(op.open, r.Operation)
 		}
 	case RecordEnded:
 		clear(op.open)
+		clear(op.flying)
 		op.begun, op.failed = true, r.State == string(core.OperationFailed) || r.State == string(core.OperationUnknown)
 	case RecordControl:
 		if r.State == stateAcknowledged {

@@ -207,6 +207,7 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var all []Record
 		ended := map[string]string{} // by operation: how
+		staged := map[string]bool{}  // by node: a stage of it was seen in this update
 		d := newDigest(false)
 		for range rapid.IntRange(1, 60).Draw(rt, "records") {
 			r := someRecord(rt, len(all))
@@ -214,6 +215,14 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 			was := ended[id]
 			told := r.Kind == RecordEnded && (was == string(core.OperationUnknown) ||
 				was == string(RecordVerified) && r.State == string(core.OperationDone))
+			switch {
+			case r.Kind == RecordUpdate:
+				clear(staged)
+			case r.Kind == RecordStage && r.Reconstructed != "" && !staged[r.Object.UID]:
+				continue // only what was before a stage that was seen is found
+			case r.Kind == RecordStage:
+				staged[r.Object.UID] = true
+			}
 			if was != "" && !told && r.Kind != RecordControl {
 				continue // nothing follows an end, except the look-up of an unseen end and the record of the whole
 			}
@@ -269,7 +278,11 @@ func someRecord(rt *rapid.T, n int) Record {
 		r.Number, r.Phase = core.PhaseID(rapid.IntRange(1, 3).Draw(rt, "phase")), &core.PhaseRecord{Started: core.Since{At: at}}
 	case RecordStage:
 		stage := rapid.SampledFrom([]core.Stage{core.StageWaiting, core.StageUpdating, core.StageDone}).Draw(rt, "stage")
-		r.Stage, r.Text = &core.StageRecord{Stage: stage, Since: core.Since{At: at}}, "why "+wording.Itoa(n)
+		r.Exact = rapid.Bool().Draw(rt, "exact")
+		r.Stage, r.Text = &core.StageRecord{Stage: stage, Since: core.Since{At: at, Exact: r.Exact}}, "why "+wording.Itoa(n)
+		if rapid.IntRange(0, 3).Draw(rt, "reconstructed") == 0 {
+			r.Reconstructed = fieldUpdate
+		}
 	case RecordStandstill:
 		began := at.Truncate(4 * time.Minute) // a record of its end has the same beginning
 		r.Number, r.Stands = core.PhaseID(rapid.IntRange(1, 2).Draw(rt, "phase")), &core.Standstill{Cause: core.StandsByAlert,

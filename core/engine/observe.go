@@ -136,6 +136,10 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History, watched bool) c
 	case cmr != nil && cmr.UID != h.Update.UID && step.PurposePending(s, cmr):
 		return h // whether it is an update is not known yet
 	case cmr != nil && cmr.UID != h.Update.UID:
+		if old := h.Update; old.UID != "" && old.Ended.IsZero() { // nobody saw it end: by then it was over
+			old.Ended = core.Later(cmr.Created, old.Started)
+			e.see(Record{Kind: RecordUpdate, Update: &old, At: cmr.Created.UTC()})
+		}
 		h.Update = core.UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
 		if h.Update.From == h.Update.Release {
 			h.Update.From = progress.ReleaseBefore(s, cmr.Release) // the locks are at the target already

@@ -132,6 +132,7 @@ func (o *operations) restore(past []Record) {
 	writes := map[string]core.PastWrite{} // by ID of the operation or item: its newest write
 	o.records = map[string]Record{}
 	var order []string
+	update := ""                // its UID
 	forget := func(id string) { // a batch with its items
 		maps.DeleteFunc(open, func(known string, _ core.Operation) bool { return core.BatchOf(known) == id })
 	}
@@ -178,10 +179,13 @@ func (o *operations) restore(past []Record) {
 				}
 			}
 		case RecordUpdate:
-			if r.Update != nil && r.Update.Ended.IsZero() {
-				clear(open) // another update began: what was open in the last one does not count any more
-				order = nil
-				clear(writes)
+			if r.Update == nil || r.Update.UID == update {
+				break
+			}
+			if update = r.Update.UID; r.Update.Ended.IsZero() { // another one began: of what was before, only what has no end counts
+				maps.DeleteFunc(open, func(_ string, op core.Operation) bool { return !op.Ended.IsZero() })
+				order = slices.DeleteFunc(order, func(id string) bool { _, ok := open[id]; return !ok })
+				maps.DeleteFunc(writes, func(id string, _ core.PastWrite) bool { _, ok := open[id]; return !ok })
 			}
 		}
 	}

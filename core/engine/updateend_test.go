@@ -32,6 +32,18 @@ func TestTheEndOfAnUpdateIsSeenOrFound(t *testing.T) {
 	if end := New(Config{}).observeUpdate(over, h, true).Update; end.EndSeen || !end.Ended.Equal(scene.Noon) {
 		t.Errorf("found: %+v", end)
 	}
+	// Another one runs already: by the time of its request, the one before was over.
+	next := *runs.ClusterRequests[0]
+	next.UID, next.Created = "cmr-2", scene.Ago(time.Minute)
+	e := New(Config{})
+	now := e.observeUpdate(&core.Snapshot{Facts: core.Facts{Now: scene.Noon, Sources: sources,
+		ClusterRequests: []*core.MaintenanceRequest{&next}}}, h, false).Update
+	if now.UID != "cmr-2" || len(e.seen) != 2 {
+		t.Fatalf("%+v, told by %d records", now, len(e.seen))
+	}
+	if end := e.seen[0].Update; end.UID != "cmr" || end.EndSeen || !end.Ended.Equal(next.Created) || e.seen[1].Update.UID != "cmr-2" {
+		t.Errorf("found as the next one ran: %+v", end)
+	}
 }
 
 // An update is told with the time of its request, also where nobody looked when it began; and where nobody looked when it ended, with the

@@ -19,7 +19,8 @@ type builder struct {
 	phases    map[int]*Phase
 	runs      map[string]*Run
 	actions   map[string]*Action
-	order     []string // of the actions
+	lookedUp  map[string]bool // by operation: a later run found how it ended
+	order     []string        // of the actions
 	entries   []*Entry
 	latest    map[string]*Entry // by ID: the last one with it
 	several   bool              // journals
@@ -36,7 +37,7 @@ func (r *Reader) accountOf(p part) *Account {
 	b := &builder{Account: &Account{Format: Format, From: p.update.From, To: p.update.Release, Began: Time{p.update.Started.UTC()},
 		Ended: Time{p.update.Ended.UTC()}, EndSeen: p.update.EndSeen, EndReconstructed: p.update.Reconstructed, Lines: len(p.lines)},
 		nodes: map[string]*Node{}, instances: map[string]*Instance{}, projects: map[string]string{}, phases: map[int]*Phase{},
-		runs: map[string]*Run{}, actions: map[string]*Action{}, latest: map[string]*Entry{}, notes: map[string]*Note{},
+		runs: map[string]*Run{}, actions: map[string]*Action{}, lookedUp: map[string]bool{}, latest: map[string]*Entry{}, notes: map[string]*Note{},
 		places: map[string][]Place{}, several: r.several, update: p.update, outside: map[string]struct{}{}}
 	b.Outside = p.update.UID == ""
 	r.tellChanges(b.Account)
@@ -311,6 +312,9 @@ func (b *builder) action(l engine.JournalLine, at Place) {
 	id := core.BatchOf(l.Operation)
 	a := b.actions[id]
 	if a == nil {
+		if l.Kind == engine.RecordControl {
+			return // of a step that is told elsewhere
+		}
 		a = &Action{ID: id, By: l.By, State: "confirmed"}
 		b.actions[id] = a
 		b.order = append(b.order, id)
@@ -337,11 +341,17 @@ func (b *builder) action(l engine.JournalLine, at Place) {
 		}
 	case engine.RecordVerified:
 		b.stops(l, at)
-		if !item {
+		if !item && !b.lookedUp[id] {
 			a.end(l)
 			a.Verified = l.State == string(core.OperationDone)
 		}
 	case engine.RecordEnded:
+		if l.LookedUp {
+			b.lookedUp[id] = true
+			b.stops(l, at)
+		} else if b.lookedUp[id] { // the run that began it had left, at a later time than it ended, and did not know how
+			return
+		}
 		a.end(l)
 		if a.Verified = l.State == string(core.OperationDone); len(l.Items) > 0 {
 			a.Items = a.Items[:0]

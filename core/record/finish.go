@@ -264,11 +264,26 @@ var undone = map[core.IntentKind]core.IntentKind{
 	core.IntentDisableCompute: core.IntentEnableCompute, core.IntentDisableVolume: core.IntentEnableVolume,
 }
 
-// disabledIn are the services that were disabled and not enabled again, in the order in which they were disabled.
+// disabledIn are the services that were disabled and not enabled again, in the order in which they were disabled. What may have been done
+// counts as done: a write of which no end is known, too.
 func disabledIn(all []engine.Record) []DisabledService {
-	open := map[string]DisabledService{}
+	ends := map[string]core.OperationState{} // by operation; the end that was looked up is the better known one
+	lookedUp := map[string]bool{}
 	for _, r := range all {
-		if r.Kind != engine.RecordVerified || r.Intent == nil || r.Object == nil || !core.OperationState(r.State).MayHaveBeenDone() {
+		switch {
+		case r.Kind == engine.RecordEnded && r.LookedUp:
+			ends[r.Operation], lookedUp[r.Operation] = core.OperationState(r.State), true
+		case r.Kind == engine.RecordVerified && !lookedUp[r.Operation]:
+			ends[r.Operation] = core.OperationState(r.State)
+		}
+	}
+	open, begun := map[string]DisabledService{}, map[string]bool{}
+	for _, r := range all {
+		if r.Kind != engine.RecordBefore && r.Kind != engine.RecordVerified || r.Intent == nil || r.Object == nil || begun[r.Operation] {
+			continue
+		}
+		begun[r.Operation] = true
+		if end, known := ends[r.Operation]; known && !end.MayHaveBeenDone() {
 			continue
 		}
 		key := string(r.Object.Kind) + " " + cmp.Or(r.Object.UID, r.Object.Name)
