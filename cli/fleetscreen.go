@@ -184,7 +184,7 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 	case login == nil:
 		return p, errors.New(noAccess)
 	}
-	if m.Namespace, m.Cluster = id.Project, id.Name; a.Kubeconfig != "" || login != nil {
+	if m.Namespace, m.Cluster = id.Project, id.Name; a.Kubeconfig != "" || login != nil && !watch.client.Scattered {
 		m.Kubeconfig = cmp.Or(m.Kubeconfig, watch.client.File) // it is not in the cluster's own file
 	}
 	p.management = m

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,7 @@ type Client struct {
 	Server      string // the API server's URL
 	Namespace   string // the context's namespace; "default" when it has none
 	File        string // the kubeconfig that has the context; empty inside a pod
+	Scattered   bool   // the context's cluster or its user is in another file of $KUBECONFIG: no single file is this login
 	Simulated   bool   // the kubeconfig is of a cluster of `lockstep sim`, or of the demo
 	OwnClock    bool   // its clock is not this machine's: Clock tells it
 
@@ -147,8 +149,16 @@ func sameLogin(a, b *rest.Config) bool {
 		bytes.Equal(a.CertData, b.CertData) && bytes.Equal(a.KeyData, b.KeyData) &&
 		a.CertFile == b.CertFile && a.KeyFile == b.KeyFile &&
 		bytes.Equal(a.CAData, b.CAData) && a.CAFile == b.CAFile && a.ServerName == b.ServerName && a.Insecure == b.Insecure &&
-		(a.ExecProvider == nil) == (b.ExecProvider == nil) &&
+		samePlugin(a.ExecProvider, b.ExecProvider) &&
 		sameProvider(a.AuthProvider, b.AuthProvider)
+}
+
+// samePlugin tells whether two configurations call the same plugin in the same way.
+func samePlugin(a, b *clientcmdapi.ExecConfig) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Command == b.Command && slices.Equal(a.Args, b.Args) && slices.Equal(a.Env, b.Env) && a.APIVersion == b.APIVersion
 }
 
 // sameProvider tells whether two auth-providers have the same tokens. One renews them by itself, until its session ends.

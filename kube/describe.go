@@ -18,6 +18,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"lockstep/core"
@@ -93,6 +94,24 @@ func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 		e.Message = strings.TrimSpace(fmt.Sprintf("%d %s, with a page that is not the API's", e.Status, http.StatusText(e.Status)))
 		e.Remedy = strings.TrimSpace("A proxy or a load balancer answered in the API server's place. " + e.Remedy)
 	}
+}
+
+// ofOne is why one object could not be read. Only the API itself, in a Status about the object, knows that it does not exist. What knows
+// nothing of its kind, or is no API server at all, does not: nobody may conclude that the object is gone.
+func ofOne(e *core.APIError) *core.APIError {
+	var status apierrors.APIStatus
+	if e == nil || e.Kind != core.ErrNotFound || !errors.As(e.Err, &status) {
+		return e
+	}
+	details := status.Status().Details
+	if details != nil && slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
+		return c.Type == metav1.CauseTypeUnexpectedServerResponse // the answer was no Status
+	}) {
+		e.Kind, e.Message = core.ErrOther, "404 Not Found, without a word about the object"
+		e.Remedy = "Its kind is not known there: a proxy or a load balancer may have answered in the API server's place, or an API server that " +
+			"is just starting. Try again."
+	}
+	return e
 }
 
 // isPage tells whether the server's words are an HTML page, which only a proxy on the way to an API server sends.

@@ -238,6 +238,9 @@ func (l *Lease) Acquire(ctx context.Context, from string) error {
 			}
 			l.LookNow()
 			return nil
+		case err.Kind == core.ErrNotFound && state.object == nil: // of the namespace, not of the lease
+			err.Remedy = "Check the namespace of the lease: leaseNamespace in the configuration, or --lease-namespace."
+			return err
 		case err.Kind != core.ErrConflict && err.Kind != core.ErrNotFound:
 			return err
 		}

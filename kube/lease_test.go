@@ -442,3 +442,16 @@ func TestLeaseThatIsTakenWhileItIsGivenBackStays(t *testing.T) {
 		}
 	})
 }
+
+// A namespace that is not there is said so: nobody else writes to a lease there.
+func TestALeaseInNoNamespace(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.AddFault(kubeapi.Fault{Match: ours, Verb: "create", Code: 404, Message: `namespaces "lmc" not found`})
+		err := c.lease(ann).Acquire(t.Context(), "")
+		if e := Describe(err, ""); e == nil || e.Kind != core.ErrNotFound || e.Message != `namespaces "lmc" not found` ||
+			!strings.Contains(e.Remedy, "leaseNamespace") {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -167,6 +167,8 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 	}
 	c.ContextName, c.ClusterName, c.User, c.Server = name, context.Cluster, context.AuthInfo, core.PublicURL(config.Host)
 	c.Simulated, c.OwnClock = simulated(cluster)
+	c.Scattered = cluster.LocationOfOrigin != context.LocationOfOrigin ||
+		raw.AuthInfos[context.AuthInfo] != nil && raw.AuthInfos[context.AuthInfo].LocationOfOrigin != context.LocationOfOrigin
 	c.Namespace = context.Namespace
 	if c.Namespace == "" {
 		c.Namespace = "default"
@@ -227,6 +229,7 @@ func newSession(config *rest.Config, secrets *core.Secrets, apart func(brought u
 		client.Transport = newYielding(client.Transport, plugin)
 	}
 	client.Transport = &discreet{client.Transport, secrets}
+	client.CheckRedirect = core.OnlyReadsThere
 	speaking := dynamic.ConfigFor(config)
 	speaking.NegotiatedSerializer = once{speaking.NegotiatedSerializer}
 	speaking.GroupVersion = &schema.GroupVersion{} // each request says which one

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
 	"lockstep/core"
 )
 
@@ -147,6 +150,50 @@ func TestLoadQuotesNothingOfABrokenFile(t *testing.T) {
 		}
 		if !strings.Contains(text, path) {
 			t.Errorf("%q: the file is not named: %s", content, text)
+		}
+	}
+}
+
+// $KUBECONFIG may name several files, which are one: then no single file of them is the login.
+func TestALoginMayBeInSeveralFiles(t *testing.T) {
+	whole := kubeconfigIn(t, "config", twoContexts)
+	i := strings.Index(twoContexts, "users:")
+	j := strings.Index(twoContexts, "contexts:")
+	const head = "apiVersion: v1\nkind: Config\n"
+	users := filepath.Join(filepath.Dir(whole), "users")
+	contexts := filepath.Join(filepath.Dir(whole), "contexts")
+	for path, content := range map[string]string{users: head + twoContexts[i:j], contexts: twoContexts[:i] + twoContexts[j:]} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for env, want := range map[string]bool{whole: false, contexts + string(os.PathListSeparator) + users: true} {
+		t.Setenv("KUBECONFIG", env)
+		c, err := Load(Options{})
+		if err != nil || c.Scattered != want || c.User != "ann" {
+			t.Errorf("%s: %+v, %v", env, c, err)
+		}
+	}
+}
+
+// A plugin that the kubeconfig calls in another way by now is another login.
+func TestAnotherPluginIsAnotherLogin(t *testing.T) {
+	config := func(e *clientcmdapi.ExecConfig) *rest.Config { return &rest.Config{ExecProvider: e} }
+	is := config(&clientcmdapi.ExecConfig{Command: "login", Args: []string{"-a"}, StdinUnavailable: true})
+	for name, tt := range map[string]struct {
+		now  *rest.Config
+		same bool
+	}{
+		"the same":         {config(&clientcmdapi.ExecConfig{Command: "login", Args: []string{"-a"}}), true},
+		"another command":  {config(&clientcmdapi.ExecConfig{Command: "login2", Args: []string{"-a"}}), false},
+		"another argument": {config(&clientcmdapi.ExecConfig{Command: "login", Args: []string{"-b"}}), false},
+		"a variable": {config(&clientcmdapi.ExecConfig{Command: "login", Args: []string{"-a"},
+			Env: []clientcmdapi.ExecEnvVar{{Name: "A"}}}), false},
+		"none":            {config(nil), false},
+		"another version": {config(&clientcmdapi.ExecConfig{Command: "login", Args: []string{"-a"}, APIVersion: "v1"}), false},
+	} {
+		if got := sameLogin(is, tt.now); got != tt.same {
+			t.Errorf("%s: the same login: %v", name, got)
 		}
 	}
 }

@@ -235,7 +235,7 @@ func (c *ManagementChecker) get(ctx context.Context, gvr schema.GroupVersionReso
 	defer cancel()
 	u, err := c.client.resource(gvr, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, describeManagement(err, call)
+		return nil, ofOne(describeManagement(err, call))
 	}
 	if uid := string(u.GetUID()); uid != ref.UID {
 		return nil, &core.APIError{Kind: core.ErrConflict, Server: core.ServerManagement, Call: call, Status: http.StatusConflict,
@@ -306,7 +306,7 @@ func (c *ManagementChecker) RebootRequest(ctx context.Context, cluster core.Ref)
 	defer cancel()
 	u, err := c.client.resource(gvrReboots, cluster.Namespace).Get(ctx, cluster.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, describeManagement(err, "get gracefulrebootrequest "+cluster.Name)
+		return nil, ofOne(describeManagement(err, "get gracefulrebootrequest "+cluster.Name))
 	}
 	request, _ := rebootRequestFrom(u).(*core.RebootRequest)
 	return request, nil

@@ -81,12 +81,13 @@ func deletes(c core.Change) bool {
 type strange struct {
 	next   http.RoundTripper
 	answer func(*http.Response) (*http.Response, error)
+	reads  bool // those, too
 	sent   int
 }
 
 func (s *strange) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := s.next.RoundTrip(r)
-	if err != nil || r.Method == http.MethodGet || strings.Contains(r.URL.Path, "selfsubjectaccessreviews") {
+	if err != nil || r.Method == http.MethodGet && !s.reads || strings.Contains(r.URL.Path, "selfsubjectaccessreviews") {
 		return resp, err
 	}
 	s.sent++
@@ -268,4 +269,60 @@ func (c *cluster) through(s *strange) *Client {
 	}
 	client.session.Store(session)
 	return client
+}
+
+// Only the API itself says that an object is gone: a 404 of a proxy, or of an API server that does not know the kind yet, does not.
+func TestOnlyTheAPISaysThatAnObjectIsGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind, body string
+		want       core.ErrorKind
+	}{
+		"the API": {"application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,` +
+			`"message":"nodeworkloadlocks.lcm.mirantis.com \"l\" not found","details":{"name":"l"}}`, core.ErrNotFound},
+		"no such path":         {"text/plain", "404 page not found\n", core.ErrOther},
+		"a load balancer":      {"text/plain", "default backend - 404", core.ErrOther},
+		"a page":               {"text/html", "<html>Not Found</html>", core.ErrOther},
+		"another one's answer": {"application/json", `{"message":"no Route matched with those values"}`, core.ErrOther},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				client := c.client(kubeapi.Operator)
+				session := client.session.Load()
+				session.http.Transport = &strange{next: session.http.Transport, answer: with(404, tt.kind, tt.body), reads: true}
+				checker := NewChecker(client)
+				_, lock := checker.Lock(t.Context(), core.Ref{Kind: core.KindNodeWorkloadLock, Name: "l", UID: "u"})
+				_, node := checker.Node(t.Context(), core.Ref{Kind: core.KindNode, Name: "n", UID: "u"})
+				for _, err := range []error{lock, node} {
+					if e := Describe(err, ""); e == nil || e.Kind != tt.want || e.Status != 404 {
+						t.Errorf("%v, want %s", err, tt.want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A redirection to another server is not followed: the login would go with it.
+func TestALoginStaysWithItsServer(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		client := c.client(kubeapi.Operator)
+		session := client.session.Load()
+		elsewhere := func(resp *http.Response) (*http.Response, error) {
+			resp, err := with(302, "text/html", "<a>Found</a>")(resp)
+			resp.Header.Set("Location", "http://elsewhere.example/api")
+			return resp, err
+		}
+		s := &strange{next: session.http.Transport, answer: elsewhere, reads: true}
+		session.http.Transport = s
+		_, err := NewChecker(client).Node(t.Context(), core.Ref{Kind: core.KindNode, Name: "n", UID: "u"})
+		if e := Describe(err, ""); e == nil || e.Kind == core.ErrNotFound || s.sent != 1 {
+			t.Errorf("%v, after %d requests", err, s.sent)
+		}
+		_, err = (&alertAPI{client: client}).call(t.Context(), alertPlace, http.MethodGet, "alerts", nil, nil)
+		if err == nil || s.sent != 2 {
+			t.Errorf("%v, after %d requests", err, s.sent)
+		}
+	})
 }

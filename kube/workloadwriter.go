@@ -97,7 +97,7 @@ func (c *Checker) deployment(ctx context.Context, ref core.Ref) (fields, error) 
 	defer cancel()
 	u, err := c.client.resource(lcm("openstackdeployments"), ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, Describe(err, call)
+		return nil, ofOne(Describe(err, call))
 	}
 	if uid := string(u.GetUID()); uid != ref.UID {
 		return nil, &core.APIError{

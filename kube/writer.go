@@ -290,7 +290,7 @@ func (c *Checker) node(ctx context.Context, ref core.Ref) (nodeFields, error) {
 	var u *unstructured.Unstructured
 	u, err := c.client.resource(gvrNodes, "").Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
-		return nodeFields{}, Describe(err, call)
+		return nodeFields{}, ofOne(Describe(err, call))
 	}
 	if uid := string(u.GetUID()); uid != ref.UID {
 		return nodeFields{}, &core.APIError{

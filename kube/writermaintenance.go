@@ -351,7 +351,7 @@ func (c *Checker) object(ctx context.Context, ref core.Ref) (*unstructured.Unstr
 	defer cancel()
 	u, err := c.client.resource(swappedKind(ref.Kind), "").Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, Describe(err, call)
+		return nil, ofOne(Describe(err, call))
 	}
 	if uid := string(u.GetUID()); ref.UID != "" && uid != ref.UID {
 		return nil, &core.APIError{

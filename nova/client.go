@@ -120,7 +120,7 @@ func (c *Client) use(cfg *Config) {
 	}
 	next := &credentials{Config: cfg}
 	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log, secrets: &c.secrets}, Timeout: 2 * headerLimit,
-		CheckRedirect: onlyReads}
+		CheckRedirect: core.OnlyReadsThere}
 	if old := c.with.Load(); old != nil {
 		defer old.http.CloseIdleConnections()
 	}

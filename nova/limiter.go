@@ -73,14 +73,6 @@ type transport struct {
 	secrets *core.Secrets // learn the tokens
 }
 
-// onlyReads follows redirections of reads only: a redirected write would become a read, whose answer says nothing about the write.
-func onlyReads(_ *http.Request, via []*http.Request) error {
-	if first := via[0].Method; first != http.MethodGet && first != http.MethodHead || len(via) >= 10 {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
 // loginLimit is how long Keystone may take for a token.
 const loginLimit = 30 * time.Second
 

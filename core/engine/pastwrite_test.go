@@ -347,14 +347,15 @@ func TestNothingShowsItInFactsThatAreOlder(t *testing.T) {
 	}
 }
 
-// What is under way when an update begins still counts for the run after this one; what ended before does not. That the same update is noted
-// once more, by another run, changes nothing.
+// What is under way when an update begins still counts for the run after this one; what ended before does not. That the same update is
+// noted once more, by another run, changes nothing.
 func TestWhatIsUnderWayAsAnUpdateBeginsStillCounts(t *testing.T) {
 	begins := Record{Kind: RecordUpdate, Update: &core.UpdateRecord{UID: "u2", Started: scene.Noon}}
 	before := func(id string) Record {
 		intent := liveMigrate("db-" + id)
 		return Record{Kind: RecordBefore, Operation: id, At: scene.Noon, Wall: scene.Noon, Intent: &intent,
-			Object: &core.Ref{Kind: core.KindInstance, Name: "db-" + id, UID: "id-db-" + id}, Begun: &core.ActionBegun{Host: "cmp-01", At: scene.Noon}}
+			Object: &core.Ref{Kind: core.KindInstance, Name: "db-" + id, UID: "id-db-" + id},
+			Begun:  &core.ActionBegun{Host: "cmp-01", At: scene.Noon}}
 	}
 	failed := Record{Kind: RecordVerified, Operation: "failed", At: scene.Noon, State: string(core.OperationFailed)}
 	for name, past := range map[string][]Record{

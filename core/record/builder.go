@@ -37,8 +37,8 @@ func (r *Reader) accountOf(p part) *Account {
 	b := &builder{Account: &Account{Format: Format, From: p.update.From, To: p.update.Release, Began: Time{p.update.Started.UTC()},
 		Ended: Time{p.update.Ended.UTC()}, EndSeen: p.update.EndSeen, EndReconstructed: p.update.Reconstructed, Lines: len(p.lines)},
 		nodes: map[string]*Node{}, instances: map[string]*Instance{}, projects: map[string]string{}, phases: map[int]*Phase{},
-		runs: map[string]*Run{}, actions: map[string]*Action{}, lookedUp: map[string]bool{}, latest: map[string]*Entry{}, notes: map[string]*Note{},
-		places: map[string][]Place{}, several: r.several, update: p.update, outside: map[string]struct{}{}}
+		runs: map[string]*Run{}, actions: map[string]*Action{}, lookedUp: map[string]bool{}, latest: map[string]*Entry{},
+		notes: map[string]*Note{}, places: map[string][]Place{}, several: r.several, update: p.update, outside: map[string]struct{}{}}
 	b.Outside = p.update.UID == ""
 	r.tellChanges(b.Account)
 	for _, l := range p.lines {

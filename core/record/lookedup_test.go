@@ -8,10 +8,11 @@ import (
 	"lockstep/core/engine"
 )
 
-// What a later run found out about a step counts, whatever the run that began it wrote as it left; also where it left a word at a later time
-// than the step ended. That somebody acknowledged a step that is told elsewhere is no step.
+// What a later run found out about a step counts, whatever the run that began it wrote as it left; also where that was at a later
+// time than the step ended. That somebody acknowledged a step that is told elsewhere is no step.
 func TestAnEndThatWasLookedUpIsTheEnd(t *testing.T) {
-	step := func(kind engine.RecordKind, id, service string, do core.IntentKind, when Time, state core.OperationState, lookedUp bool) engine.Record {
+	step := func(kind engine.RecordKind, id, service string, do core.IntentKind, when Time, state core.OperationState,
+		lookedUp bool) engine.Record {
 		return engine.Record{Kind: kind, At: when.Time, Operation: id, State: string(state), LookedUp: lookedUp, By: "anna",
 			Intent: &core.Intent{Kind: do, Instance: service}, Object: &core.Ref{Kind: core.KindComputeService, Name: service, UID: service}}
 	}
