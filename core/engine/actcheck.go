@@ -82,14 +82,35 @@ func (c actCheckAt) nodeGone(ctx context.Context) error {
 	return c.e.nodeIsGone(ctx, c.step.Intent.Node)
 }
 
+// lastLook returns what asks the server right before a step about a lock; nil when nothing is asked.
+func (e *Engine) lastLook(st core.Step) func(context.Context) error {
+	switch st.Intent.Kind {
+	case core.IntentFreeLock:
+		return e.nobodyTakes(st)
+	case core.IntentClearInner, core.IntentRearmLock:
+		return func(ctx context.Context) error { return e.notAskedFor(ctx, st.Node) }
+	}
+	return e.actCheck(st)
+}
+
+// notAskedFor asks whether the node still has no maintenance request. With one the controller is at work there: it has set anew what is to
+// be cleared, to the same value, or is to find what it has let go.
+func (e *Engine) notAskedFor(ctx context.Context, node string) error {
+	requests, err := e.cfg.Kubernetes.Requests(ctx)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(requests, func(r *core.MaintenanceRequest) bool { return r.Node == node }); i >= 0 {
+		return refuse("the node has a NodeMaintenanceRequest now, since %s", wording.ClockText(requests[i].Created))
+	}
+	return nil
+}
+
 // nobodyTakes returns what asks, right before the lock of a node is let go, whether LCM could take the node then: whether the other lock
-// that holds it still does, or, where none does, whether there is a request by now. It is nil for all other steps.
+// that holds it still does, or, where none does, whether there is a request by now.
 func (e *Engine) nobodyTakes(st core.Step) func(context.Context) error {
 	i := slices.IndexFunc(st.Basis, func(f core.Fact) bool { return f.Name == step.HeldFactName })
-	switch {
-	case st.Intent.Kind != core.IntentFreeLock:
-		return nil
-	case i < 0:
+	if i < 0 {
 		return func(ctx context.Context) error {
 			requests, err := e.cfg.Kubernetes.Requests(ctx)
 			if err != nil {

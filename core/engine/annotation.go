@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"lockstep/core"
 	"lockstep/core/step"
@@ -20,10 +21,30 @@ func checkAnnotation(e *Engine, step core.Step, c core.SetNodeAnnotation) checke
 }
 
 func (w *annotationChecker) check(ctx context.Context) error {
-	if w.step.Intent.Kind == core.IntentDeclareSafe {
+	switch {
+	case w.step.Intent.Kind == core.IntentDeclareSafe:
 		return w.e.hostIsSafe(ctx, w.change.Node.Name)
+	case step.IsSkip(w.change.Key, w.change.New):
+		return w.mayGoDown(ctx)
 	}
 	return nil
+}
+
+// mayGoDown asks whether the node may go down with its instances at once: that is what skip means while LCM asks for it. Then no migration
+// may be under way there, which the last records may not show yet.
+func (w *annotationChecker) mayGoDown(ctx context.Context) error {
+	e, node := w.e, w.change.Node.Name
+	if e.cfg.OpenStack == nil || e.Snapshot().Services[e.Snapshot().HostOf(node)] == nil {
+		return nil
+	}
+	requests, err := e.cfg.Kubernetes.Requests(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(requests, func(r *core.MaintenanceRequest) bool { return r.Node == node && r.Deleting.IsZero() }) {
+		return nil
+	}
+	return e.nothingComes(ctx, node)
 }
 
 func (w *annotationChecker) outcome(ctx context.Context, _ sent) outcome {

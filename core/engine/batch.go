@@ -24,7 +24,8 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 		running sync.WaitGroup
 		slots   = make(chan struct{}, atOnce)
 	)
-	for i := range b.Items {
+	for next := r.queued(-1); next >= 0; {
+		i := next
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
@@ -32,25 +33,21 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 		if !r.mayBegin(ctx, i) {
 			break
 		}
-		if !op.take(i) {
+		if op.take(i) {
+			running.Add(1)
+			work, done := e.work()
+			go func() {
+				defer running.Done()
+				defer func() { <-slots }()
+				defer done()
+				r.ended(i, e.runItem(work, op, i, b))
+			}()
+		} else {
 			<-slots
-			continue
 		}
-		running.Add(1)
-		work, done := e.work()
-		go func() {
-			defer running.Done()
-			defer func() { <-slots }()
-			defer done()
-			state, text := e.runItem(work, op, i, b)
-			op.setItem(i, state, text, e.cfg.Clock())
-			if state == core.OperationUnknown || state == core.OperationFailed && !b.PastFailures {
-				r.fail(b.Items[i].Label + ": " + text)
-			}
-			e.changed()
-		}()
-		if atOnce == 1 {
+		if next = r.queued(i); atOnce == 1 || next < 0 {
 			running.Wait() // a failure has to be known before the next item begins
+			next = r.queued(-1)
 		}
 	}
 	running.Wait()
@@ -75,6 +72,29 @@ type batchRun struct {
 
 	mu     sync.Mutex
 	failed string // why it has to pause; empty while nothing has failed
+}
+
+// queued is the first item after one that is still to be done; -1 when there is none.
+func (r *batchRun) queued(after int) int {
+	for i, item := range r.op.snapshot().Items {
+		if i > after && item.State == core.OperationQueued {
+			return i
+		}
+	}
+	return -1
+}
+
+// ended notes how an item ended. One for which nothing was sent, as a whole server was away, is still to be done: the batch pauses even where
+// it goes on past failures, as all items after it would end in the same way.
+func (r *batchRun) ended(i int, o outcome) {
+	if o.unasked {
+		o.state = core.OperationQueued
+	}
+	r.op.setItem(i, o.state, o.text, r.e.cfg.Clock())
+	if o.unasked || o.state == core.OperationUnknown || o.state == core.OperationFailed && !r.batch.PastFailures {
+		r.fail(r.items[i].Label + ": " + o.text)
+	}
+	r.e.changed()
 }
 
 func (r *batchRun) fail(why string) {
@@ -177,28 +197,31 @@ func changedSince(s *core.Snapshot, item core.BatchItem, now core.Step) string {
 }
 
 // runItem does one item. When a try fails after Nova accepted it, it tries again, as often as the item allows.
-func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch) (core.OperationState, string) {
+func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch) outcome {
 	item := b.Items[i]
 	tries := max(item.Tries, 1)
 	for try := 1; ; try++ {
 		o := e.tryItem(ctx, op, i, item, try, tries)
 		switch {
 		case o.state == core.OperationDone && try > 1:
-			return o.state, o.text + wording.InBrackets(tryText(try, tries))
+			o.text += wording.InBrackets(tryText(try, tries))
+			return o
 		case !o.again || try == tries:
 			if try > 1 && o.state == core.OperationFailed {
 				o.text = tryText(try, tries) + ": " + o.text
 			}
-			return o.state, o.text
+			return o
 		}
 		op.setItem(i, core.OperationVerifying, tryText(try+1, tries)+" comes: "+o.text, e.cfg.Clock())
 		e.changed()
 		e.awaitItem(ctx, op, item)
 		if !op.goesOn() || op.isStopped() || e.ctx.Err() != nil {
-			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the batch is held"
+			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: the batch is held"
+			return o
 		}
 		if s := e.Snapshot(); b.Node != "" && s.Known(core.SourceNodeRequests) && step.StandingRequest(s, b.Node) != b.Request {
-			return o.state, tryText(try, tries) + ": " + o.text + "; not tried again: the node's maintenance request is not the one that was there"
+			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: the node's maintenance request is not the one that was there"
+			return o
 		}
 	}
 }

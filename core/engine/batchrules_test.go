@@ -140,6 +140,37 @@ func TestBatchGoesOnPastFailuresWhenToldTo(t *testing.T) {
 			}
 		})
 	})
+	// While the API server cannot be asked who may write, nothing is sent, and nothing has failed: all that is left goes on afterwards.
+	t.Run("a server is away", func(t *testing.T) {
+		bubble.Run(t, func(t *testing.T) {
+			cloud := newTestCloud()
+			b := newBench(t, t.TempDir(), cloud)
+			defer b.end()
+			b.arm()
+			away := func(err error) {
+				cloud.mu.Lock()
+				cloud.unsure = err
+				cloud.mu.Unlock()
+			}
+			away(&core.APIError{Kind: core.ErrServer, Call: "get the operator lease", Message: "etcd leader changed", Status: 500})
+			id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1", PastFailures: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+			if want := slices.Repeat([]core.OperationState{core.OperationQueued}, 3); !slices.Equal(itemStates(op), want) ||
+				!strings.Contains(op.Text, "etcd leader changed") || len(cloud.written()) > 0 {
+				t.Errorf("it paused with %v: %s; written: %q", itemStates(op), op.Text, cloud.written())
+			}
+			away(nil)
+			if err := b.engine.Control(id, core.ControlResume); err != nil {
+				t.Fatal(err)
+			}
+			if op = b.awaitEnd(id); op.State != core.OperationDone {
+				t.Errorf("it ended as %s with %v: %s", op.State, itemStates(op), op.Text)
+			}
+		})
+	})
 	t.Run("writing is disarmed", func(t *testing.T) {
 		bubble.Run(t, func(t *testing.T) {
 			b := newBench(t, t.TempDir(), newTestCloud())

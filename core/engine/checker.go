@@ -31,5 +31,7 @@ type outcome struct {
 	again  bool  // of a failure: it was accepted and failed, so another try may succeed; not after a refusal
 	err    error // the server could not be asked
 
+	unasked bool // of a failure: nothing was sent, as a whole server could not be asked, or writing was not allowed any more
+
 	at time.Time // when it ended, for a write that nobody watched; zero where that is not known
 }

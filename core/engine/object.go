@@ -30,7 +30,7 @@ func (w *objectChecker) values() (string, string) { return w.from, w.to }
 func checkSetLock(e *Engine, step core.Step, c core.SetLock) checker {
 	return &objectChecker{
 		from: "state " + wording.TextOf(wording.OneLine(string(c.Was), 40), "(not set)"), to: c.To.String(),
-		before: e.actCheck(step),
+		before: e.lastLook(step),
 		look: func(ctx context.Context) outcome {
 			l, err := e.cfg.Kubernetes.Lock(ctx, c.Lock)
 			if err != nil {
@@ -44,7 +44,7 @@ func checkSetLock(e *Engine, step core.Step, c core.SetLock) checker {
 func checkInnerState(e *Engine, st core.Step, c core.SetInnerState) checker {
 	return &objectChecker{
 		from: step.InnerText(c.Was), to: step.InnerText(c.To),
-		before: e.actCheck(st),
+		before: e.lastLook(st),
 		look: func(ctx context.Context) outcome {
 			l, err := e.cfg.Kubernetes.Lock(ctx, c.Lock)
 			if err != nil {
@@ -98,13 +98,9 @@ func checkAddFinalizer(e *Engine, _ core.Step, c core.AddFinalizer) checker {
 }
 
 func checkRemoveFinalizer(e *Engine, step core.Step, c core.RemoveFinalizer) checker {
-	before := e.actCheck(step)
-	if before == nil {
-		before = e.nobodyTakes(step)
-	}
 	return &objectChecker{
 		from: "held by " + c.Finalizer, to: "let go",
-		before: before,
+		before: e.lastLook(step),
 		look: func(ctx context.Context) outcome {
 			at, err := e.metaOf(ctx, c.Object)
 			switch {

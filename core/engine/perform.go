@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"lockstep/core"
@@ -74,6 +75,8 @@ type writing struct {
 	memory  memory
 	unable  error // why it cannot be written at all
 
+	unasked bool // outcome.unasked, once check has failed
+
 	change core.Change // as it is sent
 	sent   sent
 	sentAt time.Time // by the cluster's clock
@@ -120,10 +123,14 @@ func (w *writing) check() error {
 		return w.unable
 	}
 	if err := w.checkServers(); err != nil {
+		var api *core.APIError
+		w.unasked = errors.As(err, &api) && api.WholeServer()
 		return err
 	}
 	w.change = w.rule.complete(w.change, w.checker)
-	return w.e.mayStillWrite(w.work)
+	err := w.e.mayStillWrite(w.work)
+	w.unasked = err != nil
+	return err
 }
 
 func (w *writing) checkServers() error {
@@ -146,7 +153,7 @@ func (w *writing) refused(err error) outcome {
 	r := w.base
 	r.Kind, r.Error = RecordRefused, err.Error()
 	w.e.happened(w.work, r)
-	return w.notSent(outcome{state: core.OperationFailed, text: errorText(err)})
+	return w.notSent(outcome{state: core.OperationFailed, text: errorText(err), unasked: w.unasked})
 }
 
 // notSent is how a change ended that was not sent: as failed says, unless Lockstep is leaving. Then it has not failed: it was not begun.

@@ -59,6 +59,7 @@ type testCloud struct {
 	holder     string
 	doing      core.Doing // what the holder of the lease does
 	leaseErr   error
+	unsure     error                     // the answer to who holds the lease; nil: it is told
 	onRelease  func(ctx context.Context) // called when the lease is given back, to make the server slow
 	takenBy    string                    // somebody else who has the lease by now, unknown to Lockstep
 	fail       map[string]*core.APIError // by action: what its next call answers
@@ -649,7 +650,7 @@ func (c *testCloud) Confirm(context.Context) error {
 		c.held, c.holder = false, c.takenBy
 		return &core.APIError{Kind: core.ErrConflict, Call: "take the operator lease", Message: c.takenBy + " holds it"}
 	}
-	return nil
+	return c.unsure
 }
 
 func (c *testCloud) Holder() string {

@@ -59,7 +59,7 @@ func (p *planner) setAnnotation(key string, value *string, valid core.Guard) {
 // setOneAnnotation plans the annotation of one node.
 func (p *planner) setOneAnnotation(name, key string, value *string, valid core.Guard) {
 	s, n := p.s, p.s.Nodes[name]
-	toSkip := isSkip(key, value)
+	toSkip := IsSkip(key, value)
 	if !p.node(name, n, annotationSources(s, name, toSkip)) {
 		return
 	}
@@ -87,8 +87,8 @@ func (p *planner) setOneAnnotation(name, key string, value *string, valid core.G
 	}
 }
 
-// isSkip tells whether an annotation's value is the mode in which a node goes down with its instances.
-func isSkip(key string, value *string) bool {
+// IsSkip tells whether an annotation's value is the mode in which a node goes down with its instances.
+func IsSkip(key string, value *string) bool {
 	return key == core.AnnotationMigrationMode && value != nil && core.MigrationMode(*value) == core.ModeSkip
 }
 
@@ -269,7 +269,7 @@ func (p *planner) restoreMode() {
 	if n != nil {
 		change, changed = s.History.Changes[n.UID]
 	}
-	toSkip := changed && isSkip(change.Key, change.Old)
+	toSkip := changed && IsSkip(change.Key, change.Old)
 	if !p.node(name, n, annotationSources(s, name, toSkip)) {
 		return
 	}
