@@ -84,8 +84,8 @@ func (r *batchRun) queued(after int) int {
 	return -1
 }
 
-// ended notes how an item ended. One for which nothing was sent, as a whole server was away, is still to be done: the batch pauses even where
-// it goes on past failures, as all items after it would end in the same way.
+// ended notes how an item ended. One for which nothing was sent, as a whole server was away, is still to be done: the batch pauses even
+// where it goes on past failures, as all items after it would end in the same way.
 func (r *batchRun) ended(i int, o outcome) {
 	if o.unasked {
 		o.state = core.OperationQueued

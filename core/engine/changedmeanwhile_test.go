@@ -103,6 +103,30 @@ func TestResultOfWhatIsGone(t *testing.T) {
 	})
 }
 
+// A migration whose source dies has nobody left who ends it: after a while it is not known how it ends, so that the node is free for the
+// next step.
+func TestAMigrationOffAHostThatDies(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating = true
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		b.arm()
+		id, err := b.confirm(liveMigrate("web-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.await(id, func(op core.Operation) bool { return strings.Contains(op.Text, "running") })
+		cloud.mu.Lock()
+		cloud.services["cmp-1"].Up, cloud.dead = false, map[string]bool{"cmp-1": true}
+		cloud.mu.Unlock()
+		b.sync()
+		if op := b.awaitEnd(id); op.State != core.OperationUnknown || !strings.Contains(op.Text, "cmp-1 does not report any more") {
+			t.Errorf("ended as %s: %s", op.State, op.Text)
+		}
+	})
+}
+
 // An instance that Nova is starting also counts as running in the last look.
 func TestDeclareSafeSeesWhatComesUp(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

@@ -30,6 +30,7 @@ type outcome struct {
 	moving bool  // something happens: keep looking as long as it does
 	again  bool  // of a failure: it was accepted and failed, so another try may succeed; not after a refusal
 	err    error // the server could not be asked
+	unsure bool  // it may go on unseen: when nothing comes of it for a while, it is not known how it ends
 
 	unasked bool // of a failure: nothing was sent, as a whole server could not be asked, or writing was not allowed any more
 

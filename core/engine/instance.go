@@ -24,6 +24,7 @@ type instanceChecker struct {
 	settle time.Duration
 	label  func(host string) string     // the label of the host's node
 	node   func(host string) *core.Node // as the last Snapshot has it; nil when the cluster has none
+	dead   func(host string) bool       // progress.HostDead, as the last Snapshot has it
 
 	known int  // the newest migration record before the write
 	begun bool // the server has shown that the action began
@@ -33,7 +34,8 @@ func checkInstance(e *Engine, step core.Step, c core.InstanceAction) checker {
 	return &instanceChecker{nova: e.cfg.OpenStack, change: c, basis: step.Basis, now: e.cfg.Clock, settle: e.cfg.Settle,
 		kube:  e.cfg.Kubernetes,
 		label: func(host string) string { return progress.HostLabel(e.Snapshot(), host) },
-		node:  func(host string) *core.Node { return e.Snapshot().NodeOfHost(host) }}
+		node:  func(host string) *core.Node { return e.Snapshot().NodeOfHost(host) },
+		dead:  func(host string) bool { return progress.HostDead(e.Snapshot(), host) }}
 }
 
 // instanceActions returns one InstanceAction for each action.
@@ -155,6 +157,11 @@ func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outco
 	case in.TaskState == "" && m != nil && m.Failed():
 		return outcome{state: core.OperationFailed, again: live,
 			text: "the migration failed" + wording.Because(m.Failure) + "; it is still on " + w.label(in.Host)}
+	case (m != nil && m.Running() || in.TaskState != "") && w.dead(w.change.Host):
+		// Nobody may be left who ends it: Lockstep stops looking after a while, so that something else can be done about the instance.
+		w.begun = true
+		return outcome{state: core.OperationVerifying, unsure: true,
+			text: w.label(w.change.Host) + " does not report any more, and the migration has not ended"}
 	case m != nil && m.Running():
 		w.begun = true
 		return outcome{state: core.OperationVerifying, moving: true, text: w.progress(m)}

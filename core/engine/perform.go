@@ -260,6 +260,9 @@ func (w *writing) verify(lost error) outcome {
 			if o.text == "" {
 				o.text = "accepted, but nothing came of it"
 			}
+			if o.unsure {
+				return outcome{state: core.OperationUnknown, text: o.text}
+			}
 			return outcome{state: core.OperationFailed, text: o.text}
 		}
 		if o.text != "" && o.text != last {

@@ -3,6 +3,7 @@ package procedure
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/scene"
@@ -29,6 +30,62 @@ func TestASilentNovaComputeOnALivingHost(t *testing.T) {
 			}
 			if got := doable(core.IntentEvacuate); got != dead {
 				t.Errorf("%s, dead %t: evacuated: %t; %q", name, dead, got, scene.Outline(p))
+			}
+		}
+	}
+}
+
+// What Nova does not evacuate as it is off a dead host has a way on by hand, in a maintenance as in a removal: written down as failed, it
+// is evacuated. What is being evacuated is left alone, and that the record of its migration still runs holds up nothing.
+func TestWhatIsOnADeadHost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  func(in *core.Instance) *core.Migration // its newest migration
+		want string                                  // evacuate, by hand or wait
+	}{
+		"it runs": {func(*core.Instance) *core.Migration { return nil }, "evacuate"},
+		"it was on its way": {func(in *core.Instance) *core.Migration {
+			in.Status, in.TaskState = "MIGRATING", "migrating"
+			return &core.Migration{Type: core.MigrationLive, Status: "running"}
+		}, "by hand"},
+		"it was on its way, and was written down as failed": {func(in *core.Instance) *core.Migration {
+			in.Status, in.VMState = "ERROR", "error"
+			return &core.Migration{Type: core.MigrationLive, Status: "running"}
+		}, "evacuate"},
+		"it waits for a decision": {func(in *core.Instance) *core.Migration { in.Status = "VERIFY_RESIZE"; return nil }, "by hand"},
+		"it is paused":            {func(in *core.Instance) *core.Migration { in.Status = "PAUSED"; return nil }, "by hand"},
+		"it is being evacuated": {func(in *core.Instance) *core.Migration {
+			in.Status, in.TaskState = "REBUILD", "rebuilding"
+			return &core.Migration{Type: core.MigrationEvacuation, Status: "accepted"}
+		}, "wait"},
+	} {
+		for of, sn := range map[string]func() scene.Scene{"a maintenance": scene.InMaintenance,
+			"a removal": func() scene.Scene { sc := scene.Healthy(); sc.Removes("cmp-01"); return sc }} {
+			sc := sn()
+			sc.Mode("cmp-01", core.ModeManual)
+			in := sc.Instance("cmp-01", "db-1")
+			if m := tt.set(in); m != nil {
+				m.ID, m.InstanceID, m.SourceHost, m.DestHost, m.Created = 9, in.ID, "cmp-01", "cmp-02", scene.Ago(time.Minute)
+				sc.Migrations[in.ID] = []*core.Migration{m}
+			}
+			sc.Dies("cmp-01")
+			p, _ := Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
+			own, _ := Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: in.ID})
+			for page, steps := range map[string][]core.Step{"the node": p.Steps, "the instance": own.Steps} {
+				got := "nothing"
+				for _, st := range steps {
+					switch {
+					case st.Target.UID == in.ID && st.Intent.Kind == core.IntentEvacuate && st.Doable():
+						got = "evacuate"
+					case st.Target.UID != in.ID || got != "nothing":
+					case slices.Contains(st.Commands, "openstack server set --state error "+in.ID):
+						got = "by hand"
+					case st.State == core.StepWaiting:
+						got = "wait"
+					}
+				}
+				if got != tt.want {
+					t.Errorf("%s, in %s, by the steps of %s: %s, want %s; %q", name, of, page, got, tt.want, scene.Outline(p))
+				}
 			}
 		}
 	}

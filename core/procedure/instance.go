@@ -37,6 +37,11 @@ func instanceProcedure(s *core.Snapshot, id string) (core.Procedure, bool) {
 			p.Summary = append(p.Summary, text)
 		}
 	}
+	if st, dead := deadHostStep(s, v); dead {
+		p.Steps, st.Alternatives = append([]core.Step{st}, st.Alternatives...), nil
+		p.Steps[0] = st
+		return p, true
+	}
 	if progress.Moving(s, in) {
 		st := movingStep(s, v)
 		p.Steps, st.Alternatives = append([]core.Step{st}, st.Alternatives...), nil
@@ -101,6 +106,9 @@ func fits(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 // instanceStep is the step that gets one instance out of the way of its node's maintenance, with the other ways as alternatives. Its ID
 // does not change with the instance's state, so that the cursor stays on it.
 func instanceStep(s *core.Snapshot, v core.InstanceView) core.Step {
+	if st, dead := deadHostStep(s, v); dead {
+		return st
+	}
 	if progress.Moving(s, v.Instance) {
 		return movingStep(s, v)
 	}
@@ -115,6 +123,25 @@ func instanceStep(s *core.Snapshot, v core.InstanceView) core.Step {
 		st.Alternatives = append(st.Alternatives, step.Plan(s, core.Intent{Kind: kind, Instance: v.Instance.ID}))
 	}
 	return st
+}
+
+// deadHostStep is the step of an instance whose host is dead, and which Nova does not evacuate as it is: in another status, or still on its
+// way to where it will never come. Written down as failed, by hand, it can be evacuated. An evacuation that is under way is left alone.
+func deadHostStep(s *core.Snapshot, v core.InstanceView) (core.Step, bool) {
+	in := v.Instance
+	m := s.LatestMigration(in.ID)
+	leaves := progress.Moving(s, in) && m != nil && m.Type != core.MigrationEvacuation
+	fits := slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status)
+	if !progress.HostDead(s, in.Host) || !leaves && (in.TaskState != "" || fits) {
+		return core.Step{}, false
+	}
+	st := noWayStep(s, v)
+	st.Status = in.Status + wording.Dashed(deadHostAdvice.text)
+	st.Commands = []string{wording.ShellCommand(append(slices.Clone(deadHostAdvice.command), in.ID)...)}
+	if slices.Contains(step.TagStatuses, in.Status) { // or it waits for its host
+		st.Alternatives = optional(step.Plan(s, core.Intent{Kind: core.IntentTagPowerOff, Instance: in.ID}))
+	}
+	return st, true
 }
 
 // movingStep waits for a migration; its alternatives abort or force it.

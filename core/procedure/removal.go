@@ -134,6 +134,11 @@ var deadHostAdvice = removalAdvice{"its host is down, and Nova evacuates what is
 // removalStep takes one instance off a node that is to be removed.
 func removalStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
+	if st, dead := deadHostStep(s, v); dead {
+		st.Title, st.Alternatives = "get "+st.Label+" off the node", nil
+		st.Why = wording.Join("Its node is to be removed, and goes only without it.", step.OwnerText(s, v), step.LockedText(s, in))
+		return st
+	}
 	if progress.Moving(s, in) {
 		return movingStep(s, v)
 	}

@@ -11,6 +11,13 @@ func ComputeDown(s *core.Snapshot, host string) bool {
 	return svc != nil && (!svc.Up || svc.ForcedDown)
 }
 
+// HostDead tells whether nothing of the host reports: its nova-compute is known to be down, and its node's kubelet, where the cluster has
+// the node, does not report either. Nothing here can see whether it is off.
+func HostDead(s *core.Snapshot, host string) bool {
+	n := s.NodeOfHost(host)
+	return ComputeDown(s, host) && (n == nil || !n.Alive())
+}
+
 // OutOfSchedulingReason is the reason that Lockstep proposes when a host is taken out of scheduling.
 func OutOfSchedulingReason(s *core.Snapshot) string {
 	reason := core.DisabledByLockstep

@@ -202,7 +202,13 @@ func Moving(s *core.Snapshot, in *core.Instance) bool {
 		return true
 	}
 	r := s.LatestMigration(in.ID)
-	return r != nil && r.Running() && r.SourceHost == in.Host
+	return r != nil && r.Running() && r.SourceHost == in.Host && !LeftRunning(s, in)
+}
+
+// LeftRunning tells whether the record of a migration runs for ever: the host that would end it is dead, and the instance itself is not on
+// its way any more.
+func LeftRunning(s *core.Snapshot, in *core.Instance) bool {
+	return in.TaskState == "" && HostDead(s, in.Host)
 }
 
 // marked tells whether the instance itself says that it is on its way.

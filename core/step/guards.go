@@ -262,6 +262,8 @@ func remedyFor(s *core.Snapshot, v core.InstanceView) string {
 	in := v.Instance
 	ways := WaysFor(s, v)
 	switch {
+	case progress.Moving(s, in) && progress.HostDead(s, in.Host):
+		return "its host is dead: see its own steps"
 	case progress.Moving(s, in):
 		return "wait for its migration"
 	case comingUp(v):

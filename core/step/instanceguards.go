@@ -21,7 +21,11 @@ func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
 		Answer: wording.TextOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
 	g := core.Guard{ID: core.GuardNoMigration, Text: "it is not being migrated", Holds: true, Answer: "no migration is under way",
 		Remedy: "wait for its end, or abort it"}
-	if m != nil && m.Running() {
+	switch {
+	case m == nil || !m.Running():
+	case progress.LeftRunning(p.s, in):
+		g.Answer = "the record of one still runs: its host cannot end it"
+	default:
 		g.Holds, g.Answer = false, ProgressText(p.s, in)
 	}
 	p.guard(g)
