@@ -199,6 +199,15 @@ func TestStaleFactsAreMarkedWithTheirAge(t *testing.T) {
 	if !strings.Contains(frame, "stale, 4 m old") || !strings.Contains(frame, "○ kubernetes 4 m old") {
 		t.Errorf("the nodes' age is not shown:\n%s", frame)
 	}
+	// Of several sources of a pane the oldest tells its age.
+	for id, age := range map[core.SourceID]time.Duration{core.SourceInstances: 40 * time.Minute, core.SourceMigrations: 2 * time.Minute} {
+		of := s.Sources[id]
+		of.State, of.AsOf = core.SourceStale, fixtureWall.Add(-age)
+		s.Sources[id] = of
+	}
+	if frame := stripped(drive(s, 200, 60).shows()); !strings.Contains(frame, "stale, 40 m old") {
+		t.Errorf("the instances' age is not shown:\n%s", frame)
+	}
 	// A source that claims to be live, but was not confirmed for longer than allowed, does not count as live.
 	src.State = core.SourceLive
 	s = world()

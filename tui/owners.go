@@ -47,6 +47,7 @@ type ownersPage struct {
 	text    ownersText
 	wide    int    // columns for the text, as drawn last
 	project string // ID of the one whose note is shown; empty: all of them
+	called  string // its name, as shown last
 
 	contacts core.Contacts
 	wants    bool // Keystone is to be asked when the notes are there
@@ -150,9 +151,6 @@ func (msg ownersMadeMsg) arrive(m *Model) tea.Cmd {
 		return p.make(m)
 	}
 	p.snap, p.notes, p.made, p.took, p.text = msg.snap, msg.notes, msg.began, msg.took, msg.text
-	if p.at() < 0 {
-		p.project = ""
-	}
 	cmd := p.follow(m)
 	if p.wants {
 		p.wants = false
@@ -206,7 +204,7 @@ func (p *ownersPage) follow(m *Model) tea.Cmd {
 	return p.make(m)
 }
 
-// at is the index of the note that is shown; -1 for all.
+// at is the index of the note that is shown; -1 for all, and when it is gone.
 func (p *ownersPage) at() int {
 	return slices.IndexFunc(p.notes, func(n procedure.OwnerNote) bool { return n.ProjectID == p.project })
 }
@@ -214,21 +212,28 @@ func (p *ownersPage) at() int {
 // shown is the notes that are shown.
 func (p *ownersPage) shown() []procedure.OwnerNote { return shownOf(p.notes, p.project) }
 
-// shownOf is the project's note; all of them when it has none.
+// gone tells whether the project whose note is shown has none any more. Nothing is shown in its place: what is copied or saved goes to one
+// customer, and the others' names do not.
+func (p *ownersPage) gone() bool { return p.project != "" && p.at() < 0 }
+
+// shownOf is the project's note, or all of them where none is named.
 func shownOf(notes []procedure.OwnerNote, project string) []procedure.OwnerNote {
+	if project == "" {
+		return notes
+	}
 	if i := slices.IndexFunc(notes, func(n procedure.OwnerNote) bool { return n.ProjectID == project }); i >= 0 {
 		return notes[i : i+1]
 	}
-	return notes
+	return nil
 }
 
 // turn goes to another project's note; all of them come before the first one.
 func (p *ownersPage) turn(by int) {
 	n := len(p.notes) + 1
 	i := (p.at() + 1 + by + n) % n
-	p.project, p.offset = "", 0
+	p.project, p.called, p.offset = "", "", 0
 	if i > 0 {
-		p.project = p.notes[i-1].ProjectID
+		p.project, p.called = p.notes[i-1].ProjectID, p.notes[i-1].Project
 	}
 }
 
@@ -266,7 +271,7 @@ func (p *ownersPage) save(m *Model) tea.Cmd {
 	switch {
 	case desk == nil:
 		return m.say(toneWarn, "nothing can be saved here")
-	case len(p.notes) == 0:
+	case len(p.shown()) == 0:
 		return m.say(toneWarn, "there is nothing to save")
 	}
 	what := []string{"owners", m.snap.Cluster, p.about(m)}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -148,6 +149,34 @@ func collect(cmd tea.Cmd, into *[]string) {
 		if text := fmt.Sprintf("%s", msg); strings.HasPrefix(text, "\"project\",") {
 			*into = append(*into, text)
 		}
+	}
+}
+
+// The note that is read is for one customer. When its project has none any more, nothing takes its place: what is copied and saved then
+// would tell that customer of all others.
+func TestANoteThatGoesLeavesNoOther(t *testing.T) {
+	desk := newDesk()
+	d := drive(owned(), 120, 40, withOwners(desk)).keys("1", "O", "right")
+	if p := d.top().(*ownersPage); p.called != "science" || len(p.shown()) != 1 {
+		t.Fatalf("%q is shown, %d notes", p.called, len(p.shown()))
+	}
+	s := owned()
+	for _, in := range s.Instances.All() {
+		if in.ProjectID == "p-science" {
+			in.ProjectID = "p-shop"
+		}
+	}
+	d.later(time.Minute).send(snapshotMsg{s})
+	if frame := stripped(d.shows()); !strings.Contains(frame, "Project science has no note any more") {
+		t.Errorf("it is not said:\n%s", frame)
+	}
+	for _, key := range []string{"y", "s"} {
+		if frame := stripped(d.keys(key).shows()); !strings.Contains(frame, "there is nothing to") || len(desk.saved) > 0 {
+			t.Errorf("after %s, saved %q:\n%s", key, desk.saved, frame)
+		}
+	}
+	if p := d.keys("left").top().(*ownersPage); len(p.shown()) == 0 {
+		t.Error("the others cannot be gone to")
 	}
 }
 

@@ -49,6 +49,8 @@ func (p *ownersPage) draw(m *Model, w, h int) []string {
 		which := fmt.Sprintf("all %d projects", n)
 		if i := p.at(); i >= 0 {
 			which = fmt.Sprintf("project %d of %d", i+1, n)
+		} else if p.gone() {
+			which = fmt.Sprintf("none of %d projects", n)
 		}
 		note = draw.One(themes.Key, which+": left, right").And(themes.Dim, "   esc back")
 	}
@@ -105,7 +107,7 @@ func (p *ownersPage) tabs(w int) []draw.Line {
 		return wayName(fmt.Sprintf("%s (%d)", p.notes[i].Project, len(p.notes[i].Instances)), i == at)
 	}
 	first := max(at, 0)
-	all := wayName("all", at < 0)
+	all := wayName("all", p.project == "")
 	room := w - all.Width()
 	var tabs []draw.Line
 	for i := first; i < len(p.notes) && room >= 0; i++ {
@@ -133,6 +135,9 @@ func (p *ownersPage) body(m *Model, w int) []draw.Line {
 			text = "The instances are not known (" + string(src.State) + "), and so neither are their owners."
 		}
 		return draw.Paragraph(themes.Dim, text, w)
+	case p.gone():
+		return draw.Paragraph(themes.Warn, "Project "+sanitise.Row(p.called)+" has no note any more: none of its instances there needs its owner. "+
+			"left and right show the others.", w)
 	}
 	lines, there := p.lines()
 	if !there {
@@ -189,7 +194,7 @@ func ownersActions() []Action {
 			run: do(func(p *ownersPage) { p.turn(-1) })},
 		{ID: "owners.copy", Title: "Copy what is shown", Short: "copy", Keys: []string{"y", "c"}, Footer: 2,
 			run: with(func(m *Model, p *ownersPage) tea.Cmd {
-				if len(p.notes) == 0 {
+				if len(p.shown()) == 0 {
 					return m.say(toneWarn, "there is nothing to copy")
 				}
 				return m.copy(p.content())

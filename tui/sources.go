@@ -255,10 +255,10 @@ func loadStateOf(s *core.Snapshot, ids []core.SourceID) loadState {
 		switch src.State = stateNow(s, src); src.State {
 		case core.SourceLive:
 		case core.SourceStale:
-			st.old = &src
+			st.old = older(st.old, &src)
 		default:
 			if !src.AsOf.IsZero() && src.State != core.SourceOff && src.State != core.SourceAbsent {
-				st.old = &src
+				st.old = older(st.old, &src)
 			} else if st.trouble == nil {
 				st.trouble = &src
 			} else {
@@ -267,6 +267,17 @@ func loadStateOf(s *core.Snapshot, ids []core.SourceID) loadState {
 		}
 	}
 	return st
+}
+
+// older is the one of two sources whose facts are older; of those that are about as old, the one in worse trouble. a may be nil.
+func older(a, b *core.Source) *core.Source {
+	if a == nil {
+		return b
+	}
+	if by := a.AsOf.Sub(b.AsOf); by > time.Minute || by >= -time.Minute && worse(b) > worse(a) {
+		return b
+	}
+	return a
 }
 
 // allTroubleLines are the troubleLines of several sources; sources with the same trouble are named together.
