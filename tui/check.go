@@ -40,7 +40,7 @@ type checkPage struct {
 	try     int
 	stop    context.CancelFunc
 	earlier *checklist.Report // the last one before the update; nil when there is none
-	sought  bool              // it was looked for one
+	sought  *checkEpoch       // by what it was looked for one; nil: it was not
 	alone   bool              // an update is known, and there is none
 	worse   map[string]checklist.Change
 	unlike  []string // the IDs of points that were not known then, or not wholly
@@ -67,6 +67,12 @@ func (r checkRow) impact() string {
 
 // checkAge is how old the shown points may be: a large cloud is not gone through for each Snapshot.
 const checkAge = 2 * time.Second
+
+// checkEpoch is what says which check was the last one before the update. Right after the start it is not known yet.
+type checkEpoch struct {
+	began   time.Time // Report.Began
+	release string    // Report.Release
+}
 
 // checkMadeMsg is the checklist of a Snapshot.
 type checkMadeMsg struct {
@@ -149,8 +155,8 @@ func (msg checkMadeMsg) arrive(m *Model) tea.Cmd {
 	p.making, p.made, p.report = false, true, msg.report
 	gone := p.take(m)
 	var cmds []tea.Cmd
-	if !p.sought {
-		p.sought = true
+	if by := (checkEpoch{msg.report.Began, msg.report.Release}); p.sought == nil || p.earlier == nil && *p.sought != by {
+		p.sought = &by
 		cmds = append(cmds, p.askEarlier(m))
 	}
 	if gone != "" && m.top() == p {
@@ -362,7 +368,7 @@ func checkActions() []Action {
 		{ID: "check.every", Title: "Show the points that pass, too, or only the others", Short: "every point", Keys: []string{"a"}, Footer: 2,
 			run: with(func(m *Model, p *checkPage) tea.Cmd { p.every = !p.every; p.take(m); return nil })},
 		{ID: "check.again", Title: "Check again, and ask OpenStack for the room anew", Short: "anew", Keys: []string{"r"}, Footer: 3,
-			run: with(func(m *Model, p *checkPage) tea.Cmd { return tea.Batch(p.make(m), p.ask(m)) })},
+			run: with(func(m *Model, p *checkPage) tea.Cmd { p.sought = nil; return tea.Batch(p.make(m), p.ask(m)) })},
 		{ID: "check.copy", Title: "Copy what the selected row says", Short: "copy", Keys: []string{"c", "y"}, Footer: 4,
 			run: with(func(m *Model, p *checkPage) tea.Cmd {
 				if row, ok := p.rows.Current(); ok {

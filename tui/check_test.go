@@ -18,6 +18,7 @@ import (
 type checkDesk struct {
 	kept   []checklist.Report
 	before *checklist.Report
+	asked  []checklist.Report
 	fails  error
 }
 
@@ -26,8 +27,8 @@ func (d *checkDesk) Keep(r checklist.Report) error {
 	return d.fails
 }
 
-func (d *checkDesk) Before(checklist.Report) (checklist.Report, bool) {
-	if d.before == nil {
+func (d *checkDesk) Before(r checklist.Report) (checklist.Report, bool) {
+	if d.asked = append(d.asked, r); d.before == nil || r.Began.IsZero() {
 		return checklist.Report{}, false
 	}
 	return *d.before, true
@@ -131,6 +132,28 @@ func TestTheCheckSaysWithWhatItIsCompared(t *testing.T) {
 	d.fake.evacuation = thePlan()
 	if screen := stripped(d.keys("C").shows()); !strings.Contains(screen, "no check from before the update is kept here") {
 		t.Errorf("without an earlier one:\n%s", screen)
+	}
+}
+
+// What says which check was the last one before the update may come later than the page, whose comparison is made then.
+func TestTheEarlierCheckIsLookedForAgain(t *testing.T) {
+	earlier := checklist.Of(managedWorld(), checklist.Room{})
+	desk := &checkDesk{before: &earlier}
+	unknown := atRest()
+	unknown.History.Update = core.UpdateRecord{}
+	unknown.Management = nil
+	d := drive(unknown, 120, 40, withChecks(desk)).keys("C")
+	p := d.top().(*checkPage)
+	if len(desk.asked) == 0 || p.earlier != nil {
+		t.Fatalf("looked for %d times, and found %v", len(desk.asked), p.earlier)
+	}
+	asked := len(desk.asked)
+	again := atRest()
+	again.Revision = unknown.Revision + 1
+	again.Wall = again.Wall.Add(time.Minute)
+	d.later(time.Minute).send(snapshotMsg{again})
+	if p.earlier == nil || len(desk.asked) != asked+1 {
+		t.Errorf("looked for %d times more, and found %v", len(desk.asked)-asked, p.earlier)
 	}
 }
 

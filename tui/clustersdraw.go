@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -48,6 +49,9 @@ func (p *clustersPage) sourceLine(m *Model, w int) draw.Line {
 				bad, words = nil, "management: "+e.Cause()
 			}
 		}
+		if !src.AsOf.IsZero() {
+			words += ", " + sourceAge(m.now(), src) + " old"
+		}
 		words += p.again(m, src)
 		bad = append(bad, draw.One(k.tone, k.glyph+" ").And(k.tone, words))
 	}
@@ -61,6 +65,13 @@ func (p *clustersPage) sourceLine(m *Model, w int) draw.Line {
 		out = out.And(themes.Dim, fmt.Sprintf("   no access to %d of the namespaces: %s", n, deniedNames(p.view.Denied)))
 	}
 	return out.Cut(w)
+}
+
+// old tells whether the clusters, or how their updates go, are not known as they are now.
+func (p *clustersPage) old() bool {
+	return slices.ContainsFunc(p.view.Sources, func(src core.Source) bool {
+		return (src.ID == core.SourceClusters || src.ID == core.SourcePlans) && src.State != core.SourceLive && !src.AsOf.IsZero()
+	})
 }
 
 // again is when a kind of objects that could not be read is tried again: ", again in 4 s"; empty where that is not known.
@@ -96,7 +107,7 @@ func (p *clustersPage) draw(m *Model, w, h int) []string {
 		return out[:min(len(out), h)]
 	}
 	tableRoom := max(min(rows+1, room-min(len(about)+1, room/2)), min(4, room))
-	lines := p.rows.Draw(m.look, w, tableRoom, true, false)
+	lines := p.rows.Draw(m.look, w, tableRoom, true, p.old())
 	out := append([]string{p.rule(m, w)}, lines...) // which knows now how many rows are seen
 	if left := h - len(out); left > 2 && len(about) > 0 {
 		out = append(out, m.look.Draw(nil, w, draw.AsItIs))

@@ -136,8 +136,8 @@ func (p *ownersPage) body(m *Model, w int) []draw.Line {
 		}
 		return draw.Paragraph(themes.Dim, text, w)
 	case p.gone():
-		return draw.Paragraph(themes.Warn, "Project "+sanitise.Row(p.called)+" has no note any more: none of its instances there needs its owner. "+
-			"left and right show the others.", w)
+		return draw.Paragraph(themes.Warn, "Project "+sanitise.Row(p.called)+" has no note any more: none of its instances there needs its "+
+			"owner. left and right show the others.", w)
 	}
 	lines, there := p.lines()
 	if !there {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func newPalette(m *Model, menu bool) *palette {
 	p := &palette{title: "Find", input: newField("")}
 	chain := m.scope().chain()
 	if menu {
-		p.title = "What can be done with " + m.focused().selectedName()
+		p.title = "What can be done with " + m.chosenName()
 		if len(chain) > 1 {
 			chain = chain[:1]
 		}
@@ -94,12 +95,22 @@ func (m *Model) doneOn(a *Action) string {
 	switch {
 	case !a.Writes() || a.Scope != m.focus || m.top() != nil:
 		return ""
-	case m.focused().Marks() > 0:
-		return ""
 	case m.kind(m.focus).changes:
-		return m.focused().selectedName()
+		return m.chosenName()
 	}
 	return ""
+}
+
+// chosenName names what is marked in the focused pane, or else the selected row.
+func (m *Model) chosenName() string {
+	n := m.focused().Marks()
+	if n == 0 {
+		return m.focused().selectedName()
+	}
+	if hidden := m.focused().HiddenMarks(); hidden > 0 {
+		return fmt.Sprintf("%d marked, %d of them hidden", n, hidden)
+	}
+	return fmt.Sprintf("%d marked", n)
 }
 
 // elsewhere are the changes of other panes that are not of a selected row, but of the cluster: whoever looks for one need not know which

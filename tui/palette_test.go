@@ -219,3 +219,15 @@ func TestThePaletteGoesThereFromAPage(t *testing.T) {
 		}
 	}
 }
+
+// The menu names what its actions work on: what is marked, with what a filter hides of it.
+func TestTheMenuNamesWhatIsMarked(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3", "space", "down", "space")
+	if frame := stripped(d.keys("a").shows()); !strings.Contains(frame, "What can be done with 2 marked") {
+		t.Errorf("two are marked:\n%s", frame)
+	}
+	d.keys("esc", "/", "c", "m", "p", "-", "0", "7", "enter", "a")
+	if frame := stripped(d.shows()); d.nodes.HiddenMarks() == 0 || !strings.Contains(frame, "of them hidden") {
+		t.Errorf("%d are hidden:\n%s", d.nodes.HiddenMarks(), frame)
+	}
+}

@@ -335,6 +335,7 @@ type List interface {
 	ReverseSort() string
 	ToggleMark()
 	Marks() int
+	HiddenMarks() int
 	ClearMarks()
 	RowAt(y int) bool
 	Gone() string
