@@ -247,8 +247,9 @@ func TestTheListSaysWhenItAsksAgain(t *testing.T) {
 	for _, size := range sizes {
 		d := driveClusters(size.w, size.h, nil)
 		d.send(fleetMsg{&fleet.View{Name: "management", Now: fixtureNow, Sources: []core.Source{{ID: core.SourceClusters,
-			State: core.SourceFailed, AsOf: d.now().Add(-3 * time.Hour), Next: d.now().Add(4 * time.Second), Err: &core.APIError{Kind: core.ErrServer,
-				Server: core.ServerManagement, Call: "list clusters.cluster.k8s.io", Status: 503, Message: "etcd has no leader"}}}}})
+			State: core.SourceFailed, AsOf: d.now().Add(-3 * time.Hour), Next: d.now().Add(4 * time.Second),
+			Err: &core.APIError{Kind: core.ErrServer, Server: core.ServerManagement,
+				Call: "list clusters.cluster.k8s.io", Status: 503, Message: "etcd has no leader"}}}}})
 		if text := stripped(d.shows()); !strings.Contains(text, "3 h 00 m old, again in 4 s") || !strings.Contains(text, "etcd has no leader") {
 			t.Errorf("%dx%d:\n%s", size.w, size.h, text)
 		}

@@ -245,7 +245,9 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 			text += "; what runs on it is not known, and goes down with it"
 		case len(down) > 0:
 			text += fmt.Sprintf("; %s %s down with it: %s", wording.Count(len(down), "instance"), wording.Verb(len(down), "goes", "go"),
-				wording.Some(down, 4))
+				wording.Some(down, 4)) + listedAt(s)
+		case listedAt(s) != "":
+			text += "; nothing was known to run on it" + listedAt(s)
 		}
 	}
 	return text + after
@@ -269,11 +271,22 @@ func goesWith(s *core.Snapshot, node string) string {
 	for _, in := range s.InstancesOn(node) {
 		on = append(on, progress.InstanceLabel(in))
 	}
-	if len(on) == 0 {
+	switch at := listedAt(s); {
+	case len(on) > 0:
+		return fmt.Sprintf("; %s %s with it: %s", wording.Count(len(on), "instance"), wording.Verb(len(on), "goes", "go"),
+			wording.Some(on, 4)) + at
+	case at != "":
+		return "; nothing was known to be on it" + at
+	}
+	return ""
+}
+
+// listedAt says when the instances were listed last, where that is not of late; else it is empty.
+func listedAt(s *core.Snapshot) string {
+	if fresh, _ := s.Fresh(core.SourceInstances); fresh {
 		return ""
 	}
-	return fmt.Sprintf("; %s %s with it: %s", wording.Count(len(on), "instance"), wording.Verb(len(on), "goes", "go"),
-		wording.Some(on, 4))
+	return ", as of " + wording.ClockText(s.Sources[core.SourceInstances].AsOf) + ": OpenStack has not told since"
 }
 
 // ownerThen says what the lock's controller does then, and when, as far as the documents tell (docs/mosk.md#by-hand, #tungsten-fabric).

@@ -30,6 +30,21 @@ func TestWhatCanBeDoneWithALock(t *testing.T) {
 		}, core.RiskHighest, "", "openstack-cmp-1",
 			[]string{"1 instance goes down with it: web-1", "within 60 s", "--subresource=status",
 				`{"status":{"state":"inactive","errorMessage":null}}`}},
+		{"OpenStack has not told of late what runs there", func(sc scene.Scene) core.Intent {
+			sc.Node("cmp-1", core.RoleCompute)
+			sc.Maintained("cmp-1", "")
+			sc.Instance("cmp-1", "web-1")
+			sc.Aged(core.SourceInstances, 2*time.Hour)
+			return override(sc.NodeLock("cmp-1", core.ControllerOpenStack), core.LockInactive)
+		}, core.RiskHighest, "", "openstack-cmp-1",
+			[]string{"1 instance goes down with it: web-1, as of 10:00: OpenStack has not told since"}},
+		{"and nothing ran there then", func(sc scene.Scene) core.Intent {
+			sc.Node("cmp-1", core.RoleCompute)
+			sc.Maintained("cmp-1", "")
+			sc.Aged(core.SourceInstances, 2*time.Hour)
+			return override(sc.NodeLock("cmp-1", core.ControllerOpenStack), core.LockInactive)
+		}, core.RiskHighest, "", "openstack-cmp-1",
+			[]string{"nothing was known to run on it, as of 10:00: OpenStack has not told since"}},
 		{"a node that was asked for by hand: LCM does nothing", func(sc scene.Scene) core.Intent {
 			sc.Node("cmp-1", core.RoleCompute)
 			sc.ByHandCluster()
