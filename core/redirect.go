@@ -1,8 +1,10 @@
 package core
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // OnlyReadsThere is how requests with a login follow redirections (http.Client.CheckRedirect): reads only, as a redirected write would
@@ -17,8 +19,12 @@ func OnlyReadsThere(to *http.Request, via []*http.Request) error {
 
 // sameServer tells whether two addresses are those of one server. One that asks for TLS is still the same.
 func sameServer(asked, to *url.URL) bool {
-	if asked.Scheme == "http" && to.Scheme == "https" {
-		return asked.Hostname() == to.Hostname()
+	if !strings.EqualFold(asked.Hostname(), to.Hostname()) {
+		return false
 	}
-	return asked.Scheme == to.Scheme && asked.Host == to.Host
+	return asked.Scheme == "http" && to.Scheme == "https" || asked.Scheme == to.Scheme && portOf(asked) == portOf(to)
+}
+
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }

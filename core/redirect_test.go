@@ -14,6 +14,7 @@ func TestALoginFollowsNoRedirectionElsewhere(t *testing.T) {
 		{"GET", "https://api.example:6443/api", "https://api.example:6443/api/", true},
 		{"HEAD", "https://api.example:6443/api", "https://api.example:6443/api/", true},
 		{"GET", "http://nova.example/v2.1", "https://nova.example/v2.1/", true},
+		{"GET", "https://nova.example:443/v2.1", "https://Nova.example/v2.1/", true},
 		{"GET", "https://nova.example/v2.1", "http://nova.example/v2.1/", false},
 		{"GET", "https://api.example:6443/api", "https://elsewhere.example:6443/api", false},
 		{"GET", "https://api.example:6443/api", "https://api.example:8443/api", false},

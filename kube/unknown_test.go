@@ -293,10 +293,16 @@ func TestOnlyTheAPISaysThatAnObjectIsGone(t *testing.T) {
 				checker := NewChecker(client)
 				_, lock := checker.Lock(t.Context(), core.Ref{Kind: core.KindNodeWorkloadLock, Name: "l", UID: "u"})
 				_, node := checker.Node(t.Context(), core.Ref{Kind: core.KindNode, Name: "n", UID: "u"})
-				for _, err := range []error{lock, node} {
+				management := NewManagementChecker(client)
+				_, plan := management.Object(t.Context(), planRef)
+				for _, err := range []error{lock, node, plan} {
 					if e := Describe(err, ""); e == nil || e.Kind != tt.want || e.Status != 404 {
 						t.Errorf("%v, want %s", err, tt.want)
 					}
+				}
+				// An older release does not know this kind: then there is none.
+				if _, err := management.Object(t.Context(), pauseRef); Describe(err, "").Kind != core.ErrNotFound {
+					t.Errorf("%v", err)
 				}
 			})
 		})

@@ -59,7 +59,11 @@ func (c *ManagementChecker) object(ctx context.Context, ref core.Ref) (*unstruct
 	defer cancel()
 	u, err := c.client.resource(kind.gvr, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, ofOne(describeManagement(err, call))
+		e := describeManagement(err, call)
+		if ref.Kind != core.KindAutoPause { // which an older release does not know
+			e = ofOne(e)
+		}
+		return nil, e
 	}
 	if uid := string(u.GetUID()); ref.UID != "" && uid != ref.UID {
 		return nil, &core.APIError{Kind: core.ErrConflict, Server: core.ServerManagement, Call: call, Status: http.StatusConflict,

@@ -70,8 +70,9 @@ type batchRun struct {
 	items []core.BatchItem
 	told  map[int]string // by item: the change that the operator was told of; -1 is the request
 
-	mu     sync.Mutex
-	failed string // why it has to pause; empty while nothing has failed
+	mu      sync.Mutex
+	failed  string       // why it has to pause; empty while nothing has failed
+	unasked map[int]bool // the items that were put back once
 }
 
 // queued is the first item after one that is still to be done; -1 when there is none.
@@ -85,16 +86,30 @@ func (r *batchRun) queued(after int) int {
 }
 
 // ended notes how an item ended. One for which nothing was sent, as a whole server was away, is still to be done: the batch pauses even
-// where it goes on past failures, as all items after it would end in the same way.
+// where it goes on past failures, as all items after it would end in the same way. The second time it has failed: it may be the item.
 func (r *batchRun) ended(i int, o outcome) {
+	o.unasked = o.unasked && r.once(i)
 	if o.unasked {
-		o.state = core.OperationQueued
+		r.op.putBack(i, o.text)
+	} else {
+		r.op.setItem(i, o.state, o.text, r.e.cfg.Clock())
 	}
-	r.op.setItem(i, o.state, o.text, r.e.cfg.Clock())
 	if o.unasked || o.state == core.OperationUnknown || o.state == core.OperationFailed && !r.batch.PastFailures {
 		r.fail(r.items[i].Label + ": " + o.text)
 	}
 	r.e.changed()
+}
+
+// once tells whether an item is put back for the first time.
+func (r *batchRun) once(i int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unasked == nil {
+		r.unasked = map[int]bool{}
+	}
+	was := r.unasked[i]
+	r.unasked[i] = true
+	return !was
 }
 
 func (r *batchRun) fail(why string) {

@@ -95,7 +95,7 @@ func (op *operation) leaveOut(i int, now time.Time) (string, error) {
 	switch item := &op.state.Items[i]; {
 	case item.State == core.OperationSkipped:
 		return "", refuse("%s is left out already", item.Label)
-	case i < op.begun || item.State != core.OperationQueued:
+	case op.taken[i] || item.State != core.OperationQueued:
 		return "", refuse("%s has begun", item.Label)
 	default:
 		item.State, item.Text, item.Ended = core.OperationSkipped, "left out by the operator", now
@@ -105,8 +105,8 @@ func (op *operation) leaveOut(i int, now time.Time) (string, error) {
 
 // nextItem is the first item that has not begun; -1 where all have. The caller holds op.mu.
 func (op *operation) nextItem() int {
-	for i := op.begun; i < len(op.state.Items); i++ {
-		if op.state.Items[i].State == core.OperationQueued {
+	for i := range op.state.Items {
+		if !op.taken[i] && op.state.Items[i].State == core.OperationQueued {
 			return i
 		}
 	}
@@ -117,8 +117,22 @@ func (op *operation) nextItem() int {
 func (op *operation) take(i int) bool {
 	op.mu.Lock()
 	defer op.mu.Unlock()
-	op.begun = i + 1
-	return op.state.Items[i].State == core.OperationQueued
+	if op.state.Items[i].State != core.OperationQueued {
+		return false
+	}
+	if op.taken == nil {
+		op.taken = map[int]bool{}
+	}
+	op.taken[i] = true
+	return true
+}
+
+// putBack makes an item one that has not begun.
+func (op *operation) putBack(i int, text string) {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	delete(op.taken, i)
+	op.state.Items[i].State, op.state.Items[i].Text, op.state.Items[i].Started = core.OperationQueued, text, time.Time{}
 }
 
 // Acknowledge takes an ended operation out of what needs a person. It is journalled, so that the next run knows it.

@@ -97,7 +97,7 @@ func (e *Engine) nothingComes(ctx context.Context, node string) error {
 		if err != nil {
 			return err
 		}
-		if len(own) > 0 && own[0].ID == m.ID {
+		if len(own) > 0 && own[0].ID == m.ID && !(m.SourceHost == host && progress.LeftRunning(s, in)) {
 			names = append(names, progress.InstanceLabel(in)+" ("+m.Status+")")
 		}
 	}

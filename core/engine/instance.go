@@ -215,7 +215,8 @@ func (w *instanceChecker) settled(ctx context.Context, in *core.Instance) outcom
 		if m != nil {
 			text = w.progress(m)
 		}
-		return outcome{state: core.OperationVerifying, moving: w.change.Do == core.IntentForceComplete, text: text}
+		dead := w.dead(w.change.Host)
+		return outcome{state: core.OperationVerifying, moving: w.change.Do == core.IntentForceComplete && !dead, unsure: dead, text: text}
 	}
 	aborted := m == nil || m.Status == "cancelled"
 	switch {
@@ -262,7 +263,8 @@ func (w *instanceChecker) stateReached(ctx context.Context, in *core.Instance, b
 		}
 		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
 	case in.TaskState != "":
-		return outcome{state: core.OperationVerifying, moving: true, text: in.TaskState}
+		dead := in.Host != "" && w.dead(in.Host)
+		return outcome{state: core.OperationVerifying, moving: !dead, unsure: dead, text: in.TaskState}
 	case w.change.Do == core.IntentConfirmResize:
 		return w.confirming(ctx, in, began)
 	}

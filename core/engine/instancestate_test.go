@@ -66,6 +66,7 @@ func TestAnActionOnAnInstanceInErrorIsJudgedByItsEnd(t *testing.T) {
 			in := cloud.instances["id-web-1"]
 			in.Status, in.TaskState = tc.status, tc.task
 			w := &instanceChecker{nova: cloud, now: time.Now, label: func(host string) string { return host },
+				dead:   func(string) bool { return false },
 				change: core.InstanceAction{Do: tc.do, Instance: in.Ref(), Host: in.Host, Status: tc.began}}
 			if o := w.outcome(t.Context(), sent{}); o.state != tc.want || o.moving != tc.moving || o.err != nil {
 				t.Errorf("%s: %s, moving %v: %s, %v", name, o.state, o.moving, o.text, o.err)

@@ -33,7 +33,7 @@ type operation struct {
 	control chan struct{} // wakes the batch after a control
 	paused  bool
 	stopped bool
-	begun   int // the items before this one have begun, or were passed over
+	taken   map[int]bool // the items that have begun, and were not put back
 }
 
 func newOperations() *operations { return &operations{} }

@@ -65,7 +65,7 @@ func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (o
 	case o.state.Ended():
 		o.at = iw.endedAt(in, w.At)
 		return o, true
-	case o.moving:
+	case o.moving, o.unsure:
 		return o, true
 	}
 	for _, id := range []core.SourceID{core.SourceInstances, core.SourceMigrations} {

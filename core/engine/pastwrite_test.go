@@ -375,3 +375,24 @@ func TestWhatIsUnderWayAsAnUpdateBeginsStillCounts(t *testing.T) {
 		}
 	}
 }
+
+// A migration of an earlier run whose host has died meanwhile has not failed for all that is known: its record runs. It stays open.
+func TestAMigrationOfAnEarlierRunOffADeadHostStaysOpen(t *testing.T) {
+	intent := liveMigrate("db-1")
+	o := newOperations()
+	o.restore([]Record{{Kind: RecordBefore, Operation: "s", At: scene.Ago(time.Hour), Wall: scene.Ago(time.Hour), Intent: &intent,
+		Object: &core.Ref{Kind: core.KindInstance, Name: "db-1", UID: "id-db-1"},
+		Begun:  &core.ActionBegun{Host: "cmp-01", Status: "ACTIVE", At: scene.Ago(time.Hour)}}})
+	sc := scene.NewScene()
+	sc.Node("cmp-01", core.RoleCompute)
+	in := sc.Instance("cmp-01", "db-1")
+	sc.Instances.Remove(in.ID)
+	in.ID, in.Status, in.TaskState = "id-db-1", "MIGRATING", "migrating"
+	sc.Instances.Put(in)
+	sc.Migrations[in.ID] = []*core.Migration{{ID: 7, InstanceID: in.ID, Type: core.MigrationLive, Status: "running", SourceHost: "cmp-01",
+		Created: scene.Ago(59 * time.Minute), Updated: scene.Ago(58 * time.Minute)}}
+	sc.Dies("cmp-01")
+	if ended, _ := o.lookUp(sc.Snapshot); len(ended) > 0 || len(o.unseen) != 1 {
+		t.Errorf("it ended as %+v; unseen: %+v", ended, o.unseen)
+	}
+}

@@ -132,11 +132,13 @@ func deadHostStep(s *core.Snapshot, v core.InstanceView) (core.Step, bool) {
 	m := s.LatestMigration(in.ID)
 	leaves := progress.Moving(s, in) && m != nil && m.Type != core.MigrationEvacuation
 	fits := slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status)
-	if !progress.HostDead(s, in.Host) || !leaves && (in.TaskState != "" || fits) {
+	if !progress.HostDead(s, in.Host) || !leaves && (in.TaskState != "" || fits) ||
+		step.Plan(s, core.Intent{Kind: core.IntentLiveMigrate, Instance: in.ID}).State == core.StepRunning {
 		return core.Step{}, false
 	}
 	st := noWayStep(s, v)
 	st.Status = in.Status + wording.Dashed(deadHostAdvice.text)
+	st.Why = wording.Join(st.Why, step.MayRunElsewhere(s, in))
 	st.Commands = []string{wording.ShellCommand(append(slices.Clone(deadHostAdvice.command), in.ID)...)}
 	if slices.Contains(step.TagStatuses, in.Status) { // or it waits for its host
 		st.Alternatives = optional(step.Plan(s, core.Intent{Kind: core.IntentTagPowerOff, Instance: in.ID}))

@@ -136,7 +136,8 @@ func removalStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
 	if st, dead := deadHostStep(s, v); dead {
 		st.Title, st.Alternatives = "get "+st.Label+" off the node", nil
-		st.Why = wording.Join("Its node is to be removed, and goes only without it.", step.OwnerText(s, v), step.LockedText(s, in))
+		st.Why = wording.Join("Its node is to be removed, and goes only without it.", step.OwnerText(s, v), step.LockedText(s, in),
+			step.MayRunElsewhere(s, in))
 		return st
 	}
 	if progress.Moving(s, in) {

@@ -352,7 +352,7 @@ func countOn(s *core.Snapshot, m HostMaintenance) hostCount {
 	c, leaving := hostCount{}, leavingOf(s, m.Host)
 	for _, in := range s.ByHost[m.Host] {
 		c.all++
-		if marked(in) || leaving[in.ID] {
+		if marked(in) || leaving[in.ID] && !LeftRunning(s, in) {
 			c.migrating++
 			if r := s.LatestMigration(in.ID); r != nil && r.Running() && (c.since.IsZero() || r.Created.Before(c.since)) {
 				c.since = r.Created

@@ -301,7 +301,7 @@ func migrationsOn(s *core.Snapshot, host string) []string {
 	var names []string
 	for id := range s.Migrations {
 		in, m := s.Instances.At(id), s.LatestMigration(id)
-		if in != nil && m != nil && m.Touches(host) {
+		if in != nil && m != nil && m.Touches(host) && !(m.SourceHost == host && progress.LeftRunning(s, in)) {
 			names = append(names, progress.InstanceLabel(in))
 		}
 	}

@@ -158,6 +158,9 @@ func (p *planner) instanceAction() {
 		p.step.Type = typable(in.Name, in.ID)
 	}
 	p.step.Why = wording.Join(p.step.Why, OwnerText(s, view), LockedText(s, in))
+	if rule.Dead {
+		p.step.Why = wording.Join(p.step.Why, MayRunElsewhere(s, in))
+	}
 	if p.i.Kind == core.IntentResetState {
 		p.step.Undo = "mark it as failed again: " + wording.ShellCommand("openstack", "server", "set", "--state", "error", in.ID)
 	}
@@ -306,6 +309,16 @@ func LockedText(s *core.Snapshot, in *core.Instance) string {
 			"). An administrator's call goes through all the same, and the lock stays."
 	}
 	return ""
+}
+
+// MayRunElsewhere warns of a guest that may run where its live migration led: its host died before Nova could say how that went. Empty for
+// any other instance.
+func MayRunElsewhere(s *core.Snapshot, in *core.Instance) string {
+	m := s.LatestMigration(in.ID)
+	if m == nil || !m.Running() || m.Type != core.MigrationLive || m.DestHost == "" || m.DestHost == in.Host {
+		return ""
+	}
+	return "It was being live-migrated to " + progress.HostLabel(s, m.DestHost) + ": first make sure that no guest of it runs there, either."
 }
 
 // WaysFor are the intents that get an instance out of the way of its node's maintenance in its present state, the best first.
