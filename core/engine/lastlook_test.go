@@ -47,27 +47,33 @@ func TestTheServerIsAskedOnceMoreRightBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := tt.cloud()
-				b := newBench(t, t.TempDir(), c)
-				t.Cleanup(b.end)
-				b.arm()
-				st := step.Plan(b.engine.Snapshot(), tt.intent(c))
-				g, err := b.engine.Grant(st, st.Type)
-				if err != nil {
-					t.Fatal(err)
-				}
-				c.mu.Lock()
-				tt.happens(c)
-				c.mu.Unlock()
-				why := ""
-				if id, err := b.engine.Execute(context.Background(), g); err != nil {
-					why = err.Error()
-				} else {
-					why = b.awaitEnd(id).Text
-				}
+				why := confirmedBefore(t, c, tt.intent(c), tt.happens)
 				if !strings.Contains(why, tt.want) || len(c.written()) > 0 {
 					t.Errorf("%q; written: %q", why, c.written())
 				}
 			})
 		})
 	}
+}
+
+// confirmedBefore has a step confirmed, then something happens that no Snapshot shows yet, and the step is carried out. It returns why it
+// was not, or how it ended.
+func confirmedBefore(t *testing.T, c *testCloud, i core.Intent, happens func(c *testCloud)) string {
+	t.Helper()
+	b := newBench(t, t.TempDir(), c)
+	t.Cleanup(b.end)
+	b.arm()
+	st := step.Plan(b.engine.Snapshot(), i)
+	g, err := b.engine.Grant(st, st.Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Lock()
+	happens(c)
+	c.mu.Unlock()
+	id, err := b.engine.Execute(context.Background(), g)
+	if err != nil {
+		return err.Error()
+	}
+	return b.awaitEnd(id).Text
 }

@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/step"
 	"lockstep/sim/bubble"
 )
 
@@ -67,23 +65,7 @@ func TestALockInDeletionIsNotLetGoOnceLCMMayTakeTheNode(t *testing.T) {
 					c.cluster = nil
 				}
 				l.Deleting, l.Finalizers = worldTime.Add(-time.Hour), []string{core.UsualFinalizer}
-				b := newBench(t, t.TempDir(), c)
-				t.Cleanup(b.end)
-				b.arm()
-				st := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentFreeLock, Object: l.Ref()})
-				g, err := b.engine.Grant(st, st.Type)
-				if err != nil {
-					t.Fatal(err)
-				}
-				c.mu.Lock()
-				tt.happens(c)
-				c.mu.Unlock()
-				why := ""
-				if id, err := b.engine.Execute(context.Background(), g); err != nil {
-					why = err.Error()
-				} else {
-					why = b.awaitEnd(id).Text
-				}
+				why := confirmedBefore(t, c, core.Intent{Kind: core.IntentFreeLock, Object: l.Ref()}, tt.happens)
 				if !strings.Contains(why, tt.want) || slices.Contains(c.written(), "remove-finalizer openstack-cmp-1") {
 					t.Errorf("%q; written: %q", why, c.written())
 				}
