@@ -196,6 +196,7 @@ type Batch struct {
 	AtOnce       int
 	Node         string // the node that it empties; empty for other batches
 	Request      string // UID of the node's maintenance request at the time of confirmation; empty: there was none
+	Removal      string // UID of its NodeDeletionRequest then; empty: there was none
 	PastFailures bool   // go on with the next when one fails, instead of pausing; a lost answer pauses all the same
 }
 

@@ -70,6 +70,8 @@ type batchRun struct {
 	items []core.BatchItem
 	told  map[int]string // by item: the change that the operator was told of; -1 is the request
 
+	withdrawn bool // the operator was told that the node is not removed any more
+
 	mu      sync.Mutex
 	failed  string       // why it has to pause; empty while nothing has failed
 	unasked map[int]bool // the items that were put back once
@@ -182,6 +184,10 @@ func (r *batchRun) obstacle(i int) string {
 			return s.Label(r.batch.Node) + " has another maintenance request than when the batch was confirmed"
 		}
 	}
+	if withdrawn(s, r.batch) && !r.withdrawn {
+		r.withdrawn = true
+		return "the removal of " + s.Label(r.batch.Node) + " is withdrawn: the node stays"
+	}
 	states := r.op.snapshot().Items
 	for j := i + 1; j < len(r.items); j++ {
 		if states[j].State != core.OperationQueued {
@@ -193,6 +199,12 @@ func (r *batchRun) obstacle(i int) string {
 		}
 	}
 	return ""
+}
+
+// withdrawn tells whether a batch was confirmed for the removal of a node that is not removed any more.
+func withdrawn(s *core.Snapshot, b core.Batch) bool {
+	d := s.Deletions[b.Node]
+	return b.Removal != "" && s.Known(core.SourceDeletionRequests) && (d == nil || d.UID != b.Removal)
 }
 
 // changedSince says how an item has changed since the grant; empty when it has not, or when nothing is left to do.
@@ -236,6 +248,9 @@ func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch
 		}
 		if s := e.Snapshot(); b.Node != "" && s.Known(core.SourceNodeRequests) && step.StandingRequest(s, b.Node) != b.Request {
 			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: the node's maintenance request is not the one that was there"
+			return o
+		} else if withdrawn(s, b) {
+			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: the node is not removed any more"
 			return o
 		}
 	}

@@ -15,7 +15,12 @@ import (
 // movesHeld is a batch of three moves. The first is under way until finish is called.
 func movesHeld(t *testing.T) (b *bench, id string, finish func()) {
 	t.Helper()
-	b = newBench(t, t.TempDir(), newTestCloud())
+	return movesHeldIn(t, newTestCloud())
+}
+
+func movesHeldIn(t *testing.T, cloud *testCloud) (b *bench, id string, finish func()) {
+	t.Helper()
+	b = newBench(t, t.TempDir(), cloud)
 	b.cloud.migrating = true
 	b.arm()
 	id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
@@ -324,6 +329,31 @@ func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
 		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
 		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) ||
 			!strings.Contains(op.Text, "nobody asks for the node any more") {
+			t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
+		}
+		resume(b, id)
+		if op := b.awaitEnd(id); op.State != core.OperationDone {
+			t.Errorf("it ended as %s: %s, %v", op.State, op.Text, itemStates(op))
+		}
+	})
+}
+
+// The same goes for a node that is emptied to be removed.
+func TestBatchPausesWhenTheRemovalIsWithdrawn(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := atRest()
+		cloud.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "cmp-1", UID: "ndr", Created: worldTime.Add(-time.Hour)},
+			Kind: core.KindNodeDeletionRequest, Node: "cmp-1"}}
+		b, id, finish := movesHeldIn(t, cloud)
+		defer b.end()
+		cloud.mu.Lock()
+		cloud.deletions = nil
+		cloud.mu.Unlock()
+		b.sync()
+		finish()
+		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) ||
+			!strings.Contains(op.Text, "the removal of cmp-1 is withdrawn") {
 			t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
 		}
 		resume(b, id)

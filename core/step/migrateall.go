@@ -73,6 +73,11 @@ func (p *planner) liveMigrateAll() {
 		Answer: fmt.Sprintf("%d %s", targets, wording.Verb(targets, "is", "are")),
 		Remedy: "enable one, or wait for a node that returns"})
 	p.fact(RequestFactName, StandingRequest(s, name))
+	removal := ""
+	if d := s.Deletions[name]; d != nil {
+		removal = d.UID
+		p.fact(RemovalFactName, removal)
+	}
 	p.fact("at once", wording.Itoa(atOnce))
 	p.fact("attempts", wording.Itoa(tries))
 	p.hostFacts(name)
@@ -93,7 +98,8 @@ func (p *planner) liveMigrateAll() {
 	}
 	p.guardEach(steps)
 	if len(items) > 0 {
-		p.step.Change = core.Batch{Items: items, AtOnce: atOnce, Node: name, Request: StandingRequest(s, name), PastFailures: p.i.PastFailures}
+		p.step.Change = core.Batch{Items: items, AtOnce: atOnce, Node: name, Request: StandingRequest(s, name), Removal: removal,
+			PastFailures: p.i.PastFailures}
 	}
 	if p.step.State == core.StepLater {
 		return // its status says when
