@@ -96,6 +96,29 @@ func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 	}
 }
 
+// foreignText is an answer that was no Status of the API, as far as client-go could read it.
+func foreignText(s metav1.Status) (string, bool) {
+	if s.Details != nil {
+		for _, c := range s.Details.Causes {
+			if c.Type == metav1.CauseTypeUnexpectedServerResponse {
+				return strings.TrimSpace(c.Message), true
+			}
+		}
+	}
+	return "", false
+}
+
+// notOfAPI tells whether an error is a 404 in words that no API server uses for a resource that it does not know: a proxy's. Where nobody
+// can read the words, they may be an API server's.
+func notOfAPI(e *core.APIError) bool {
+	var status apierrors.APIStatus
+	if e.Kind != core.ErrNotFound || !errors.As(e.Err, &status) {
+		return false
+	}
+	text, _ := foreignText(status.Status())
+	return text != "" && text != "unknown" && text != "404 page not found"
+}
+
 // ofOne is why one object could not be read. Only the API itself, in a Status about the object, knows that it does not exist. What knows
 // nothing of its kind, or is no API server at all, does not: nobody may conclude that the object is gone.
 func ofOne(e *core.APIError) *core.APIError {
@@ -103,10 +126,7 @@ func ofOne(e *core.APIError) *core.APIError {
 	if e == nil || e.Kind != core.ErrNotFound || !errors.As(e.Err, &status) {
 		return e
 	}
-	details := status.Status().Details
-	if details != nil && slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
-		return c.Type == metav1.CauseTypeUnexpectedServerResponse // the answer was no Status
-	}) {
+	if _, ok := foreignText(status.Status()); ok {
 		e.Kind, e.Message = core.ErrOther, "404 Not Found, without a word about the object"
 		e.Remedy = "Its kind is not known there: a proxy or a load balancer may have answered in the API server's place, or an API server that " +
 			"is just starting. Try again."

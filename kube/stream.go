@@ -149,6 +149,8 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		return pause
 	}
 	switch {
+	case notOfAPI(cause):
+		cause.Remedy = "A proxy or a load balancer answered in the API server's place: `kubectl get --raw /readyz` shows it, too."
 	case cause.Kind == core.ErrNotFound && s.res.builtIn():
 		cause.Remedy = "Every Kubernetes has this resource: what answers is no API server, or not at this path. Check the server's address in " +
 			"the kubeconfig, and the proxies or load balancers before it."

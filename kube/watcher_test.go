@@ -185,6 +185,30 @@ func TestBuiltInResourcesDoNotVanish(t *testing.T) {
 	})
 }
 
+// A page of a load balancer in the API server's place says nothing about a resource: what was seen is not taken for gone.
+func TestAPageDoesNotMakeAResourceUnknown(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(nodeLock("l1", "n1"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodeLocks, "l1") })
+		back := c.AddFault(kubeapi.Fault{Match: ours, Page: http.StatusNotFound})
+		c.CutWatches("")
+		time.Sleep(5 * time.Minute)
+		o.wait("the locks stale", func(v *view) bool {
+			err := v.err[core.SourceNodeLocks]
+			return v.state[core.SourceNodeLocks] == core.SourceStale && err != nil && strings.Contains(err.Remedy, "load balancer")
+		})
+		back()
+		o.wait("live again", func(v *view) bool { return v.is(core.SourceNodeLocks, "l1") })
+		o.look(func(v *view) {
+			if slices.Contains(v.history[core.SourceNodeLocks], core.SourceAbsent) {
+				t.Errorf("the locks were taken for gone: %v", v.history[core.SourceNodeLocks])
+			}
+		})
+	})
+}
+
 func rule(group, resource string, verbs ...string) kubeapi.Rule {
 	return kubeapi.Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}}
 }
