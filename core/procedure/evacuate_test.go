@@ -2,10 +2,12 @@ package procedure
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/step"
 	"lockstep/scene"
 )
 
@@ -69,6 +71,10 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 			}
 			sc.Dies("cmp-01")
 			p, _ := Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
+			safe := step.Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentDeclareSafe, Node: "cmp-01"})
+			if _, unmet := safe.Unmet(core.GuardNoMigration); unmet != (in.TaskState != "") {
+				t.Errorf("%s, in %s: a migration holds up that the node is declared safe: %t", name, of, unmet)
+			}
 			own, _ := Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: in.ID})
 			for page, steps := range map[string][]core.Step{"the node": p.Steps, "the instance": own.Steps} {
 				got := "nothing"
@@ -79,6 +85,10 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 					case st.Target.UID != in.ID || got != "nothing":
 					case slices.Contains(st.Commands, "openstack server set --state error "+in.ID):
 						got = "by hand"
+						const elsewhere = "first make sure that no guest of it runs there, either"
+						if strings.Contains(st.Why, elsewhere) != (in.TaskState == "migrating") {
+							t.Errorf("%s, in %s: %s", name, of, st.Why)
+						}
 					case st.State == core.StepWaiting:
 						got = "wait"
 					}
