@@ -17,6 +17,7 @@ const (
 	RuleClusterLockWaits   AttentionRule = "cluster-lock-waits"
 	RuleClusterLockSays    AttentionRule = "cluster-lock-says"
 	RuleClusterLockMissing AttentionRule = "cluster-lock-missing"
+	RuleClusterLockLeft    AttentionRule = "cluster-lock-left"
 	RuleLockFailed         AttentionRule = "lock-failed"
 	RuleLockState          AttentionRule = "lock-state"
 	RuleOverride           AttentionRule = "override"
@@ -32,7 +33,8 @@ const (
 	RuleCephHolds        AttentionRule = "ceph-holds"
 	RuleQuorumGoes       AttentionRule = "quorum-goes" // one entry for each set and node
 	RuleControllerFails  AttentionRule = "controller-fails"
-	RuleRequestUnseen    AttentionRule = "request-unseen"
+	RuleRequestUnseen    AttentionRule = "request-unseen" // a node's, or the cluster's
+	RuleReleasedFull     AttentionRule = "released-full"
 	RuleEndedPods        AttentionRule = "ended-pods"
 	RuleNoComputeService AttentionRule = "no-compute-service"
 	RuleMigrationLong    AttentionRule = "migration-long"
@@ -56,6 +58,7 @@ const (
 	RuleRequests       AttentionRule = "requests"
 	RuleAnnotationLeft AttentionRule = "annotation-left"
 	RuleReturnedDown   AttentionRule = "returned-down"
+	RuleNodeDown       AttentionRule = "node-down"
 	RuleComputeLeft    AttentionRule = "compute-left"
 	RuleVolumesLeft    AttentionRule = "volumes-left"
 	RuleTagsLeft       AttentionRule = "tags-left"
@@ -70,6 +73,7 @@ const (
 	RuleAgentError         AttentionRule = "agent-error"
 	RuleRebootError        AttentionRule = "reboot-error"
 	RulePlanStuck          AttentionRule = "plan-stuck"
+	RulePlanStatus         AttentionRule = "plan-status" // one that no document lists
 	RulePlanWaits          AttentionRule = "plan-waits"
 	RuleAutoPause          AttentionRule = "auto-pause"
 	RuleAutoPauseError     AttentionRule = "auto-pause-error"

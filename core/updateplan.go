@@ -48,6 +48,15 @@ const (
 	PlanCompleted  = "Completed"
 )
 
+// PlanStatusUnlisted tells whether a status of a plan or of a step is one that no document lists. A plan or step without one has not begun.
+func PlanStatusUnlisted(status string) bool {
+	switch status {
+	case "", PlanNotStarted, PlanScheduled, PlanInProgress, PlanAutoPaused, PlanStuck, PlanCompleted:
+		return false
+	}
+	return true
+}
+
 // UnderWay tells whether the plan has started and not ended.
 func (p *UpdatePlan) UnderWay() bool {
 	switch p.Status {

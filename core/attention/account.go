@@ -92,6 +92,20 @@ func (f *facts) requestUnseen(n nodeFacts) {
 	f.add(a)
 }
 
+// clusterUnseen finds a cluster's request that the controller has never seen although it runs: OpenStack is not updated, and LCM waits.
+func (f *facts) clusterUnseen() {
+	r, l := f.request, f.s.ClusterLock(core.ControllerOpenStack)
+	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played || l == nil || r == nil || !r.Deleting.IsZero() || r.ByHand() ||
+		progress.OpenStackDown(f.s) || progress.RequestAccount(f.s, r).State != progress.AccountUnseen {
+		return // controllerAway says that the controller is away
+	}
+	f.add(core.Attention{Rule: core.RuleRequestUnseen, Key: r.UID, Severity: core.SeverityWarning, Subject: r.Ref(),
+		Label: core.ControllerOpenStack, Since: core.Since{At: r.Created, Exact: true}, Resolve: clusterProcedure(),
+		Reason: "the OpenStack controller has never seen the cluster's request of " + wording.ClockText(r.Created),
+		Detail: "It puts its finalizer on every request that it sees. Look at its log: deploy/rockoon in osh-system, container " +
+			"clustermaintenancerequest."})
+}
+
 // unseenNodes are the nodes whose requests the controller has never seen.
 func (f *facts) unseenNodes() []string {
 	var names []string

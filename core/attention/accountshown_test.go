@@ -221,3 +221,33 @@ func TestALockLeftByARequestThatWasNeverSeen(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// Somebody sets the lock active to hold LCM after the OpenStack controller has released it. The controller is through with the request and
+// does not look again (docs/mosk.md#node-request): the node needs a person, and the way on is to make it look.
+func TestALockThatWasSetActiveAfterTheControllerWasThrough(t *testing.T) {
+	for name, tt := range map[string]struct {
+		handled bool
+		active  time.Duration // for so long
+		held    bool
+	}{
+		"through":                 {true, 5 * time.Minute, true},
+		"through a moment ago":    {true, 10 * time.Second, false},
+		"the controller is at it": {false, 5 * time.Minute, false},
+	} {
+		sc := scene.Healthy()
+		l := sc.Maintained("cmp-01", "")
+		sc.Emptied("cmp-01")
+		sc.NodeRequest("cmp-01").Created = scene.Ago(20 * time.Minute)
+		sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Marked: true, Handled: tt.handled}
+		sc.History.Locks = map[string]*core.LockRecord{l.UID: {State: core.LockActive, Since: core.Since{At: scene.Ago(tt.active)}}}
+		s := sc.Again().Snapshot
+		v, _ := progress.NodeView(s, "cmp-01")
+		if held := v.Stage == core.StageWaiting && strings.Contains(v.Reason, "does not look at the lock again"); held != tt.held {
+			t.Errorf("%s: it is %s: %s", name, v.Stage, v.Reason)
+		}
+		a, told := entryAbout(s, "node-waits", "cmp-01")
+		if told != tt.held || told && (a.Severity != core.SeverityUrgent || !strings.Contains(a.Commands[0].Line, "lockstep/look-again")) {
+			t.Errorf("%s: told %t: %+v", name, told, a)
+		}
+	}
+}

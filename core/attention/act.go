@@ -16,8 +16,12 @@ func (f *facts) acting() {
 		who := wording.OneLine(a.Controller, 40)
 		switch progress.TurnOn(f.s, a, "") {
 		case progress.TurnCreate:
-			f.add(f.actEntry(a, "", "it has no cluster lock", core.SeverityNotice,
-				"as "+who+": it has no cluster lock, so LCM does not wait for it", core.Since{}))
+			severity, since := core.SeverityNotice, core.Since{}
+			if r := f.request; r != nil && r.Deleting.IsZero() && !r.ByHand() {
+				severity, since = core.SeverityUrgent, core.Since{At: r.Created, Exact: true}
+			}
+			f.add(f.actEntry(a, "", "it has no cluster lock", severity,
+				"as "+who+": it has no cluster lock, so LCM does not wait for it", since))
 		case progress.TurnPrepare:
 			r := f.s.ClusterRequest()
 			e := f.actEntry(a, "", "LCM waits for your cluster lock", core.SeverityUrgent, "as "+who+": LCM waits for your cluster lock",
@@ -39,9 +43,9 @@ func (f *facts) acting() {
 			switch progress.TurnOn(f.s, a, name) {
 			case progress.TurnCreate:
 				missing++
-				if r := f.s.NodeRequest(name); r != nil {
-					f.add(f.actEntry(a, name, "it is asked for", core.SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it",
-						core.Since{At: r.Created, Exact: true}))
+				if r := f.s.NodeRequest(name); r != nil && r.Deleting.IsZero() {
+					f.add(f.actEntry(a, name, "it is asked for", core.SeverityUrgent,
+						"as "+who+": it is asked for, and you hold no lock on it, so LCM does not wait for you", core.Since{At: r.Created, Exact: true}))
 				}
 			case progress.TurnPrepare:
 				next := "it waits for you to prepare it"

@@ -117,3 +117,37 @@ func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 		t.Errorf("of compute it says %q", m.Remedy)
 	}
 }
+
+// Nobody but the operator makes the locks of a played controller: without them LCM waits for nobody, and that is as urgent as where
+// the controller itself has lost one.
+func TestALockThatAPlayedControllerLacks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given    func(sc scene.Scene)
+		node     string
+		severity core.Severity // 0: no entry
+	}{
+		"the cluster's at rest":      {func(sc scene.Scene) { sc.ClusterLocks = nil }, "", core.SeverityNotice},
+		"the cluster's in an update": {func(sc scene.Scene) { sc.ClusterLocks = nil; sc.Update(time.Hour) }, "", core.SeverityUrgent},
+		"a node's that is asked for": {func(sc scene.Scene) { unlocked(sc); sc.Request("cmp-01", time.Minute) }, "cmp-01", core.SeverityUrgent},
+		"a node's whose request is gone": {func(sc scene.Scene) {
+			unlocked(sc)
+			sc.Request("cmp-01", time.Hour).Deleting = scene.Ago(time.Minute)
+		}, "cmp-01", 0},
+	} {
+		sc := scene.Healthy()
+		sc.Settings = scene.PlaysOpenStack()
+		tt.given(sc)
+		severity := core.Severity(0)
+		for _, a := range Of(sc.Again().Snapshot) {
+			if a.Rule == core.RuleAct && a.Node == tt.node && (strings.Contains(a.Reason, "no cluster lock") || strings.Contains(a.Reason, "no lock on it")) {
+				severity = a.Severity
+			}
+		}
+		if severity != tt.severity {
+			t.Errorf("%s: it is of severity %d", name, severity)
+		}
+	}
+}
+
+// unlocked takes cmp-01's locks away.
+func unlocked(sc scene.Scene) { sc.NodeLocks = sc.NodeLocks.Without("cmp-01") }

@@ -114,8 +114,10 @@ func Following(s *core.Snapshot, id string) []core.Attention {
 var rules = []func(*facts){
 	(*facts).clusterLocks,
 	(*facts).clusterLockGone,
+	(*facts).clusterLockLeft,
 	(*facts).deployments,
 	(*facts).clusterFails,
+	(*facts).clusterUnseen,
 	(*facts).overrides,
 	(*facts).acting,
 	(*facts).controllerAway,

@@ -36,13 +36,28 @@ func (f *facts) cephHolds(n nodeFacts) {
 		return
 	}
 	health, checks := unwell(f.s)
-	if health == "" {
+	if health == "" || health != core.CephError && f.storageAway(n.Name) {
 		return
 	}
 	a := n.entry(core.RuleCephHolds)
 	a.Severity, a.Since = core.SeverityWarning, core.Since{At: n.Request.Created, Exact: true}.Plus(progress.DeferredLong)
 	a.Reason = "Ceph holds it, and is not well: " + health + wording.Prefixed(": ", wording.Some(checkNames(checks), 3))
 	f.add(a)
+}
+
+// storageAway tells whether Ceph has let another node go, or took one back a moment ago: it handles one at a time, and is not well meanwhile.
+func (f *facts) storageAway(but string) bool {
+	for _, name := range f.s.NodeNames() {
+		l, n := f.s.NodeLock(name, core.ControllerCeph), f.s.Nodes[name]
+		switch {
+		case name == but || l == nil:
+		case f.s.NodeRequest(name) != nil && l.State() == core.LockInactive:
+			return true
+		case n != nil && progress.Settling(f.s, n, progress.DeferredLong):
+			return true
+		}
+	}
+	return false
 }
 
 func checkNames(checks []core.CephHealth) []string {

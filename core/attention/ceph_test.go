@@ -39,3 +39,39 @@ func TestCephThatIsNotWellHoldsANode(t *testing.T) {
 		}
 	}
 }
+
+// Ceph handles one storage node at a time, and is not well while that is down or its data is copied: the next node has no trouble then.
+func TestANodeThatWaitsWhileCephHasLetAnotherGo(t *testing.T) {
+	for name, tt := range map[string]struct {
+		health string
+		other  func(scene.Scene)
+		told   bool
+	}{
+		"the other is away":                   {core.CephWarn, func(scene.Scene) {}, false},
+		"the other is away, and data is lost": {core.CephError, func(scene.Scene) {}, true},
+		"the other waits, too":                {core.CephWarn, func(sc scene.Scene) { sc.NodeLock("cmp-02", core.ControllerCeph).RawState = core.LockActive }, true},
+		"the other came back a moment ago":    {core.CephWarn, func(sc scene.Scene) { cameBack(sc, "cmp-02", time.Minute) }, false},
+		"the other has been back for an hour": {core.CephWarn, func(sc scene.Scene) { cameBack(sc, "cmp-02", time.Hour) }, true},
+	} {
+		sc := scene.Healthy()
+		for _, node := range []string{"cmp-01", "cmp-02"} {
+			sc.Maintained(node, "")
+			sc.NodeRequest(node).Created = scene.Ago(20 * time.Minute)
+		}
+		sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
+		sc.Lock("cmp-02", core.ControllerCeph, core.LockInactive)
+		sc.Ceph = []*core.CephCluster{{Meta: core.Meta{Name: "ceph"}, Health: tt.health, Checks: []core.CephHealth{{Name: "OSD_DOWN"}}}}
+		tt.other(sc)
+		told := slices.ContainsFunc(Of(sc.Again().Snapshot), func(a core.Attention) bool { return a.Rule == core.RuleCephHolds && a.Node == "cmp-01" })
+		if told != tt.told {
+			t.Errorf("%s: told %t", name, told)
+		}
+	}
+}
+
+// cameBack ends the maintenance of a node, so long ago.
+func cameBack(sc scene.Scene, node string, ago time.Duration) {
+	delete(sc.NodeRequests, node)
+	sc.NodeLock(node, core.ControllerCeph).RawState = core.LockActive
+	sc.History.Rounds["uid-"+node] = core.Round{Request: "r", Started: scene.Ago(2 * time.Hour), Ended: scene.Ago(ago)}
+}

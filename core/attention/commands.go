@@ -519,7 +519,7 @@ func commenceNext(f *facts, _ core.Attention) []core.Command {
 // commencePaused commences a step again that an alert paused, once the alert is over.
 func commencePaused(f *facts, _ core.Attention) []core.Command {
 	p := f.s.Management.Plan()
-	if p == nil || f.s.Management.Pause != nil && len(f.s.Management.Pause.Firing) > 0 {
+	if p == nil || !f.s.Known(core.SourceAutoPauses) || f.s.Management.Pause != nil && len(f.s.Management.Pause.Firing) > 0 {
 		return nil
 	}
 	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st.Status == core.PlanAutoPaused })

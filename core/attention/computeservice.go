@@ -20,7 +20,8 @@ func (f *facts) computeLeft(n nodeFacts) {
 	if progress.ReturnsOurs(f.s, n.Name) {
 		return // acting says that it is to be enabled
 	}
-	if progress.Settling(f.s, n.Node, progress.ServiceSettles) {
+	if _, seen := progress.SeenSinceReturn(f.s, core.SourceComputeServices, n.Name); !seen ||
+		progress.Settling(f.s, n.Node, progress.ServiceSettles) {
 		return // what Nova last showed can be older than the end of the maintenance
 	}
 	own := svc.DisabledReason == core.DisabledReasonMaintenance

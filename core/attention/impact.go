@@ -22,6 +22,7 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleClusterLockWaits:   {core.ImpactTime, core.PageController},
 	core.RuleClusterLockSays:    {core.ImpactTime, core.PageController},
 	core.RuleClusterLockMissing: {core.ImpactAPI, core.PageObjects}, // LCM does not wait for who has no lock
+	core.RuleClusterLockLeft:    {core.ImpactAPI, core.PageObjects},
 	core.RuleLockFailed:         {core.ImpactTime, core.PageObjects},
 	core.RuleLockState:          {core.ImpactTime, core.PageObjects},
 	core.RuleOverride:           {core.ImpactInstances, core.PageNone},
@@ -38,6 +39,7 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleQuorumGoes:       {core.ImpactAPI, core.PageNone}, // OpenStack loses its database, or its locks
 	core.RuleControllerFails:  {core.ImpactTime, core.PageController},
 	core.RuleRequestUnseen:    {core.ImpactTime, core.PageController},
+	core.RuleReleasedFull:     {core.ImpactInstances, core.PageObjects}, // LCM reboots the host under them
 	core.RuleEndedPods:        {core.ImpactTime, core.PageNone},
 	core.RuleNoComputeService: {core.ImpactTime, core.PageNone},
 	core.RuleMigrationLong:    {core.ImpactInstances, core.PagePolicy},
@@ -61,7 +63,8 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleRequests:       {core.ImpactTime, core.PageObjects},
 	core.RuleAnnotationLeft: {core.ImpactNone, core.PagePolicy},
 	core.RuleReturnedDown:   {core.ImpactInstances, core.PageController}, // what runs there cannot be reached or managed
-	core.RuleComputeLeft:    {core.ImpactAPI, core.PageAfter},            // the cloud lacks the host's room
+	core.RuleNodeDown:       {core.ImpactInstances, core.PageNone},
+	core.RuleComputeLeft:    {core.ImpactAPI, core.PageAfter}, // the cloud lacks the host's room
 	core.RuleVolumesLeft:    {core.ImpactAPI, core.PageAfter},
 	core.RuleTagsLeft:       {core.ImpactNone, core.PageTags},
 	core.RuleWillHold:       {core.ImpactTime, core.PagePolicy},
@@ -75,6 +78,7 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleAgentError:         {core.ImpactTime, core.PageHangs},
 	core.RuleRebootError:        {core.ImpactTime, core.PageReboot},
 	core.RulePlanStuck:          {core.ImpactTime, core.PageHangs},
+	core.RulePlanStatus:         {core.ImpactTime, core.PagePlan},
 	core.RulePlanWaits:          {core.ImpactTime, core.PagePlan},
 	core.RuleAutoPause:          {core.ImpactTime, core.PageAutoPause},
 	core.RuleAutoPauseError:     {core.ImpactNone, core.PageAutoPause}, // what was to stop the update does not watch it

@@ -2,10 +2,13 @@ package attention
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/core/wording"
 )
 
@@ -70,6 +73,46 @@ func (f *facts) clusterLockGone() {
 		a.Since = core.Since{At: f.request.Created}
 	}
 	f.add(a)
+}
+
+// clusterLockLeft finds the OpenStack controller's cluster lock inactive where the controller has not released it for an update: it was left
+// so, or set by hand. LCM does not wait until OpenStack is updated (docs/mosk.md#cluster-request).
+func (f *facts) clusterLockLeft() {
+	l, r := f.s.ClusterLock(core.ControllerOpenStack), f.request
+	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played || l == nil || l.State() != core.LockInactive ||
+		!l.Deleting.IsZero() || !f.s.Known(core.SourceClusterLocks) || !f.s.Known(core.SourceClusterRequests) {
+		return
+	}
+	since := f.s.History.Lock(l.UID).Since
+	a := core.Attention{Rule: core.RuleClusterLockLeft, Key: l.UID, Severity: core.SeverityWarning, Subject: l.Ref(),
+		Label: core.ControllerOpenStack, Since: since, Resolve: clusterProcedure()}
+	switch {
+	case r == nil:
+		if u := f.s.History.Update; u.UID != "" && (u.Ended.IsZero() || !f.s.Reached(u.Ended.Add(progress.InnerSettles))) {
+			return // the lock and the request are two streams
+		}
+		a.Reason = "the cluster lock was left inactive: the next update does not wait until OpenStack is updated"
+		if p := f.s.Management.Plan(); p != nil && p.Status != core.PlanCompleted && slices.ContainsFunc(p.Steps, core.PlanStep.Taken) {
+			a.Severity = core.SeverityUrgent
+		}
+	case !r.Deleting.IsZero() || r.ByHand() || since.At.IsZero() || !since.At.Before(r.Created) ||
+		f.s.History.Overrides[l.UID].Request == r.UID:
+		return // it was released for this request, by its controller or by somebody
+	default:
+		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: r.Created, Exact: true}
+		a.Reason = "the cluster lock was inactive before the update began: LCM does not wait until OpenStack is updated"
+	}
+	a.Detail = "The OpenStack controller takes the lock back only when a request that it has seen goes. Set the lock active, so that LCM waits."
+	f.add(a)
+}
+
+// holdCluster sets the cluster lock active, so that LCM waits for OpenStack.
+func holdCluster(f *facts, a core.Attention) []core.Command {
+	l := f.lockOf(a)
+	if l == nil || l.State() != core.LockInactive {
+		return nil
+	}
+	return []core.Command{procedure.ToChange("hold LCM", step.LockCommand(l.Ref(), core.LockStatus{State: core.LockActive}))}
 }
 
 func (f *facts) nodeLocks(n nodeFacts) {

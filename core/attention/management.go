@@ -210,6 +210,7 @@ func (f *facts) updatePlan() {
 		return
 	}
 	f.autoPaused(m, p)
+	f.planStatus(p)
 	for _, st := range p.Steps {
 		if st.Status != core.PlanStuck {
 			continue
@@ -247,6 +248,30 @@ func (f *facts) updatePlan() {
 	}
 }
 
+// planStatus finds a status of the plan or of one of its steps that no document lists: what it means for the update is not known.
+func (f *facts) planStatus(p *core.UpdatePlan) {
+	tell := func(key, what, status, message string) {
+		a := f.planEntry(core.RulePlanStatus, p)
+		a.Key, a.PlanStep = a.Key+"/"+key, key
+		a.Severity = core.SeverityWarning
+		if strings.EqualFold(status, "Failed") {
+			a.Severity = core.SeverityUrgent
+		}
+		a.Reason = what + " has a status that no document lists: " + wording.OneLine(fmt.Sprintf("%q", status), 40) +
+			wording.Prefixed("; ", wording.OneLine(message, wording.MostRead))
+		a.Detail = "Lockstep takes it for neither going on nor complete. Look at the plan, and at LCM's log."
+		f.add(a)
+	}
+	if core.PlanStatusUnlisted(p.Status) {
+		tell("", "the update plan", p.Status, "")
+	}
+	for _, st := range p.Steps {
+		if core.PlanStatusUnlisted(st.Status) {
+			tell(st.ID, progress.StepShort(st), st.Status, st.Message)
+		}
+	}
+}
+
 // autoPaused finds an update that an alert has paused.
 func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	var firing []string
@@ -265,6 +290,10 @@ func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	switch {
 	case p.Status == core.PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", wording.Some(firing, 4), wording.Verb(len(firing), "is", "are"))
+		a.Since = progress.StandsSince(f.s, core.StandsByAlert)
+	case p.Status == core.PlanAutoPaused && !f.s.Known(core.SourceAutoPauses):
+		a.Reason = "the update was paused by an alert; whether it still fires is not known: " + f.s.WhyUnknown(core.SourceAutoPauses)
+		a.Detail = "While it fires, commence is taken away again. Look at the alerts of the management cluster first."
 		a.Since = progress.StandsSince(f.s, core.StandsByAlert)
 	case p.Status == core.PlanAutoPaused:
 		a.Reason = "the update was paused by an alert that is over: it goes on when the step is commenced again"

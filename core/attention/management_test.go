@@ -157,6 +157,17 @@ func managedScenes() []managedScene {
 			m.Planned(3).Status, m.Plan.Steps[3].Status = core.PlanAutoPaused, core.PlanAutoPaused
 			return []core.Object{&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"A", "B"}}}
 		}, []row{{core.SeverityUrgent, "auto-pause", "when the step is commenced again"}}},
+		{"whether the alert is over is not known", func(m *scene.Managed) []core.Object {
+			m.Planned(3).Status, m.Plan.Steps[3].Status = core.PlanAutoPaused, core.PlanAutoPaused
+			m.Source(core.SourceAutoPauses, core.SourceAbsent)
+			return nil
+		}, []row{{core.SeverityUrgent, "auto-pause", "whether it still fires is not known: the API does not have the resource"}}},
+		{"a step of a status that nobody knows", func(m *scene.Managed) []core.Object {
+			st := &m.Planned(3).Steps[3]
+			st.Status, st.Commence, st.Started, st.Message = "Failed", true, scene.Ago(time.Hour), "no more retries"
+			return nil
+		}, []row{{core.SeverityUrgent, "plan-status",
+			`group mos-default has a status that no document lists: "Failed"; no more retries`}}},
 		{"machines that were not rebooted", func(m *scene.Managed) []core.Object {
 			m.Machines["cmp-01"].Reboot, m.Machines["cmp-02"].Reboot = true, true
 			return nil

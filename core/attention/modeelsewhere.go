@@ -7,6 +7,9 @@ import (
 
 // modeElsewhere finds mode manual on a node that is not a compute: the operator believes that it holds the node, and it does not.
 func (f *facts) modeElsewhere(n nodeFacts) {
+	if n.Stage == core.StageDone || n.Request != nil && !n.Request.Deleting.IsZero() {
+		return // its maintenance is over
+	}
 	if n.Node == nil || !n.ModeSet || n.Mode != core.ModeManual || progress.ModeCounts(f.s, n.Name) ||
 		n.leaving() && n.own != nil && n.own.State() == core.LockInactive {
 		return

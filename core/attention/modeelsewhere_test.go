@@ -19,10 +19,16 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 		with     func(scene.Scene)
 		severity core.Severity // 0: no entry
 	}{
-		"at rest":             {core.ModeManual, func(scene.Scene) {}, 0},
-		"an update runs":      {core.ModeManual, func(sc scene.Scene) { sc.Update(time.Hour) }, core.SeverityWarning},
-		"asked for":           {core.ModeManual, func(sc scene.Scene) { sc.Maintained("gtw-01", "") }, core.SeverityUrgent},
-		"released":            {core.ModeManual, func(sc scene.Scene) { sc.Maintained("gtw-01", "").RawState = core.LockInactive }, 0},
+		"at rest":        {core.ModeManual, func(scene.Scene) {}, 0},
+		"an update runs": {core.ModeManual, func(sc scene.Scene) { sc.Update(time.Hour) }, core.SeverityWarning},
+		"asked for":      {core.ModeManual, func(sc scene.Scene) { sc.Maintained("gtw-01", "") }, core.SeverityUrgent},
+		"released":       {core.ModeManual, func(sc scene.Scene) { sc.Maintained("gtw-01", "").RawState = core.LockInactive }, 0},
+		"returning":      {core.ModeManual, func(sc scene.Scene) { sc.Returning("gtw-01", time.Minute, "") }, 0},
+		"done": {core.ModeManual, func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.History.Rounds["uid-gtw-01"] = core.Round{Request: "r", Update: sc.ClusterRequest().UID, Started: scene.Ago(50 * time.Minute),
+				Ended: scene.Ago(10 * time.Minute)}
+		}, 0},
 		"another mode":        {core.ModeSkip, func(sc scene.Scene) { sc.Update(time.Hour) }, 0},
 		"a mode that is none": {"cold", func(sc scene.Scene) { sc.Update(time.Hour) }, 0},
 	} {
@@ -51,7 +57,7 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 			(!strings.Contains(st.Why, "decides nothing") || strings.Contains(st.Then, "counts")) {
 			t.Errorf("%s: the mode is removed because %q, and then %q", name, st.Why, st.Then)
 		}
-		if tt.severity == 0 && name == "released" {
+		if tt.severity == 0 && (name == "released" || name == "returning" || name == "done") {
 			continue
 		}
 		if st := by["hold gtw-01 by something that counts"]; len(st.Commands) != 1 {

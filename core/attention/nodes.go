@@ -25,6 +25,7 @@ var nodeRules = []func(*facts, nodeFacts){
 	(*facts).nodeSays,
 	(*facts).controllerFails,
 	(*facts).requestUnseen,
+	(*facts).releasedFull,
 	(*facts).lockLeft,
 	(*facts).lockStuck,
 	(*facts).roleless,
@@ -38,6 +39,7 @@ var nodeRules = []func(*facts, nodeFacts){
 	(*facts).requestsTwice,
 	(*facts).annotationLeft,
 	(*facts).returnedDown,
+	(*facts).nodeDown,
 	(*facts).computeLeft,
 	(*facts).volumesLeftOut,
 }
@@ -184,6 +186,10 @@ func (f *facts) nodeWaits(n nodeFacts) {
 	a.Severity = core.SeverityUrgent
 	a.Detail = leftText(left)
 	switch {
+	case progress.HeldUnlooked(f.s, n.Name):
+		a.Reason = n.Reason
+		a.Detail = "Somebody set the lock active after that. Make the controller look at the request again, so that it prepares the node; or " +
+			"set the lock inactive once nothing on the node needs it."
 	case !n.Mode.Known():
 		a.Reason, a.Detail = n.Reason, "Set it to live, manual or skip."
 	case n.Blocking < 0:

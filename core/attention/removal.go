@@ -16,7 +16,9 @@ func (f *facts) nodeRemoval(n nodeFacts) {
 		return // with a request it belongs to the node's maintenance
 	}
 	if n.message.Class != progress.MessageActionable {
-		f.removalHeld(n)
+		if !f.removalFails(n) {
+			f.removalHeld(n)
+		}
 		return
 	}
 	if progress.PlaysGone(f.s, n.Name) {
@@ -64,6 +66,27 @@ func (f *facts) removalHeld(n nodeFacts) {
 	a.Reason = "the node is to be removed, and instances are left on it: " + wording.Some(names, 4)
 	a.Detail = "Move or delete them."
 	f.add(a)
+}
+
+// removalFails finds a removal that fails with a text that the controller writes on the lock elsewhere, and here has in its bookkeeping
+// only: a quorum that would be lost (docs/mosk.md#removal). It tells whether there is one.
+func (f *facts) removalFails(n nodeFacts) bool {
+	asked := f.s.Deletions[n.Name]
+	if asked == nil || n.own == nil || n.own.State() == core.LockInactive || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
+		return false
+	}
+	account := progress.NodeAccount(f.s, n.Name)
+	m := progress.ReadLockMessage(account.Words)
+	if !account.Fails() || account.Failed < failsTold && account.State != progress.AccountGaveUp ||
+		m.Class != progress.MessageActionable || account.OnLock(n.message) {
+		return false
+	}
+	a := n.entry(core.RuleNodeRemoval)
+	a.Severity, a.Since = core.SeverityWarning, core.Since{At: asked.Created, Exact: true}
+	a.Reason = m.Meaning
+	a.Detail = wording.Join(wording.Sentence(m.Remedy), progress.AccountSentence(f.s, account, n.Name, n.message))
+	f.add(a)
+	return true
 }
 
 // leavesForGood tells whether the node is to be removed, or is gone: once inactive, its lock is not taken back.

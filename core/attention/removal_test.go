@@ -51,6 +51,11 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 			time.Time{}},
 		{"L", func(sc scene.Scene) { says(sc, "Can not disable compute service on a host to be deleted") }, "nova-compute could not be disabled",
 			scene.Ago(30 * time.Minute)},
+		{"a quorum, in the bookkeeping only", func(sc scene.Scene) {
+			says(sc, "")
+			sc.Emptied("cmp-01")
+			sc.Deletions["cmp-01"].Kept = core.Bookkeeping{Marked: true, Change: scene.Failed(170, "The node cmp-01 is hard locked by mariadb.")}
+		}, "the StatefulSet of mariadb cannot do without the node", scene.Ago(30 * time.Minute)},
 		{"U, when the node is gone", func(sc scene.Scene) {
 			sc.Lock("ghost", core.ControllerOpenStack, core.LockInactive).Message = "2026-03-14 11:59:00.0 The node ghost is hard locked by mariadb."
 		}, "the StatefulSet of mariadb cannot do without the node", scene.Ago(time.Minute)},

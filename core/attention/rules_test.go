@@ -174,8 +174,60 @@ func attentionScenes() []attentionScene {
 			[]row{{core.SeverityUrgent, "node-slow", "node not Ready"}}},
 		{"does not come up after its reboot", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
+			sc.Emptied("cmp-01")
 			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(40*time.Minute)
 		}, []row{{core.SeverityUrgent, "node-slow", "not Ready since 11:20"}}},
+		{"released with an instance that had to leave", func(sc scene.Scene) {
+			released(sc, time.Minute)
+		}, []row{{core.SeverityUrgent, "released-full", "its lock is inactive, and 1 instance that would have to leave is on it: web-1"}}},
+		{"inactive before its request was made", func(sc scene.Scene) {
+			released(sc, 5*time.Hour)
+		}, []row{{core.SeverityUrgent, "released-full", "its lock is inactive, and 1 instance that would have to leave is on it: web-1"}}},
+		{"inactive before its request was made, and Nova tells nothing", func(sc scene.Scene) {
+			released(sc, 5*time.Hour)
+			sc.Source(core.SourceInstances, core.SourceForbidden)
+		}, []row{{core.SeverityUrgent, "released-full", "its instances are not known"},
+			{core.SeverityWarning, "source", "instances: no"}}},
+		{"released, and Nova not heard since", func(sc scene.Scene) {
+			released(sc, time.Minute)
+			sc.Aged(core.SourceInstances, 2*time.Minute)
+		}, nil},
+		{"released with instances by somebody", func(sc scene.Scene) {
+			l := released(sc, time.Minute)
+			sc.History.Overrides = map[string]core.Override{l.UID: {Lock: l.Ref(), Was: core.LockActive, To: core.LockInactive,
+				At: scene.Ago(time.Minute), By: "anna", Request: sc.NodeRequest("cmp-01").UID}}
+		}, nil},
+		{"released in mode skip", func(sc scene.Scene) {
+			released(sc, time.Minute)
+			sc.Mode("cmp-01", core.ModeSkip)
+		}, nil},
+		{"released for a drain without a reboot", func(sc scene.Scene) {
+			released(sc, time.Minute)
+			sc.NodeRequest("cmp-01").Scope = core.ScopeDrain
+		}, nil},
+		{"down with an instance that had to leave", func(sc scene.Scene) {
+			released(sc, 10*time.Minute)
+			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(5*time.Minute)
+		}, []row{{core.SeverityUrgent, "released-full", "it went down; its lock is inactive, and 1 instance"}}},
+		{"rebooted with an instance that had to leave", func(sc scene.Scene) {
+			released(sc, 10*time.Minute)
+			sc.Nodes["cmp-01"].ReadySince = scene.Ago(time.Minute)
+		}, nil},
+		{"a cluster lock that was left inactive", func(sc scene.Scene) {
+			sc.ClusterLocks[0].RawState = core.LockInactive
+		}, []row{{core.SeverityWarning, "cluster-lock-left", "the cluster lock was left inactive"}}},
+		{"a cluster lock that was inactive before the update", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			l := sc.ClusterLocks[0]
+			l.RawState = core.LockInactive
+			sc.History.Locks = map[string]*core.LockRecord{l.UID: {State: core.LockInactive, Since: core.Since{At: scene.Ago(5 * time.Hour)}}}
+		}, []row{{core.SeverityUrgent, "cluster-lock-left", "the cluster lock was inactive before the update began"}}},
+		{"a cluster lock that was released in the update", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			l := sc.ClusterLocks[0]
+			l.RawState = core.LockInactive
+			sc.History.Locks = map[string]*core.LockRecord{l.UID: {State: core.LockInactive, Since: core.Since{At: scene.Ago(time.Minute)}}}
+		}, nil},
 		{"F is no trouble", func(sc scene.Scene) { sc.Maintained("cmp-01", deferredByF).InnerState = "" }, nil},
 		{"F, and an inner state that was left behind", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", deferredByF).InnerState = ""
@@ -262,6 +314,33 @@ func attentionScenes() []attentionScene {
 			returnedSilent(sc, core.Round{})
 			sc.Services["cmp-01"].Up = true
 		}, []row{{core.SeverityUrgent, "returned-down", "taken back with network agents down: l3-agent"}}},
+		{"taken back, and Nova was not heard since", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(3 * time.Minute)})
+			sc.Aged(core.SourceComputeServices, 20*time.Minute)
+		}, []row{{core.SeverityUrgent, "returned-down", "taken back with network agents down: l3-agent"},
+			{core.SeverityWarning, "source", "compute services not confirmed for 20 m"}}},
+		{"taken back, and not Ready any more", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(20 * time.Minute)})
+			round := sc.History.Rounds["uid-cmp-01"]
+			round.Update = sc.ClusterRequest().UID
+			sc.History.Rounds["uid-cmp-01"] = round
+			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(15*time.Minute)
+		}, []row{{core.SeverityUrgent, "node-down", "it is not Ready, though its maintenance is over: 1 instance is on it"}}},
+		{"a host that dies before its turn", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(15*time.Minute)
+		}, []row{{core.SeverityUrgent, "node-down", "it is not Ready, and nobody maintains it: 1 instance is on it"}}},
+		{"a node whose kubelet is away for a moment", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(2*time.Minute)
+		}, nil},
+		{"a gateway that is not Ready", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.Nodes["gtw-01"].Ready, sc.Nodes["gtw-01"].ReadySince = "False", scene.Ago(15*time.Minute)
+		}, []row{{core.SeverityWarning, "node-down", "it is not Ready, and nobody maintains it"}}},
+		{"a node that is not Ready while no update runs", func(sc scene.Scene) {
+			sc.Nodes["gtw-01"].Ready, sc.Nodes["gtw-01"].ReadySince = "False", scene.Ago(15*time.Minute)
+		}, nil},
 		{"taken back a moment ago", func(sc scene.Scene) {
 			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(time.Minute)})
 		}, nil},
@@ -497,4 +576,13 @@ func returnedSilent(sc scene.Scene, round core.Round) {
 	sc.Services["cmp-01"].Up = false
 	sc.Agents["cmp-01"] = []*core.NetworkAgent{{Binary: "neutron-l3-agent", AdminUp: true}}
 	sc.History.Rounds["uid-cmp-01"] = round
+}
+
+// released lets cmp-01 go with what runs on it; its lock is inactive for so long.
+func released(sc scene.Scene, since time.Duration) *core.WorkloadLock {
+	l := sc.Maintained("cmp-01", "")
+	l.RawState = core.LockInactive
+	sc.NodeRequest("cmp-01").Created = scene.Ago(20 * time.Minute)
+	sc.History.Locks = map[string]*core.LockRecord{l.UID: {State: core.LockInactive, Since: core.Since{At: scene.Ago(since)}}}
+	return l
 }

@@ -42,7 +42,8 @@ func (f *facts) volumesLeftOut(n nodeFacts) {
 	}) {
 		return // acting says that it is the next step
 	}
-	if progress.Settling(f.s, n.Node, progress.ServiceSettles) {
+	if _, seen := progress.SeenSinceReturn(f.s, core.SourceVolumeServices, n.Name); !seen ||
+		progress.Settling(f.s, n.Node, progress.ServiceSettles) {
 		return // what Cinder last showed can be older than the end of the maintenance
 	}
 	_, over := procedure.AfterUpdateLeft(f.s)

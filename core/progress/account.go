@@ -239,6 +239,8 @@ func NextLookOf(s *core.Snapshot, node string) string {
 		return "at " + SecondText(s, a.Next)
 	case AccountWorks, AccountFirst:
 		return "60 s after the try that runs now"
+	case AccountHandled:
+		return "when its request changes"
 	}
 	return "within 60 s"
 }

@@ -14,11 +14,18 @@ func ReturnedDown(s *core.Snapshot, v *core.NodeView) (compute bool, agents []st
 		return false, nil
 	}
 	svc := v.Service
-	compute = svc != nil && s.Known(core.SourceComputeServices) && svc.Enabled && !svc.Up && !svc.ForcedDown
-	if s.Known(core.SourceNetworkAgents) {
+	compute = svc != nil && heardOf(s, core.SourceComputeServices, v.Name) && svc.Enabled && !svc.Up && !svc.ForcedDown
+	if heardOf(s, core.SourceNetworkAgents, v.Name) {
 		agents = AgentsDown(s, s.HostOf(v.Name))
 	}
 	return compute, agents
+}
+
+// heardOf tells whether a source is known, and was heard since the node returned from its last maintenance: while it was away it showed it
+// as down.
+func heardOf(s *core.Snapshot, id core.SourceID, node string) bool {
+	_, seen := SeenSinceReturn(s, id, node)
+	return seen && s.Known(id)
 }
 
 // DownText names what ReturnedDown has found.

@@ -121,6 +121,27 @@ func failsSilently(f *stageFacts) (verdict, bool) {
 		at: f.requestAt()}, true
 }
 
+// handledBefore finds a lock that somebody set active after the OpenStack controller was through with the request: the controller looks
+// at it again only when the request changes, or when it starts (docs/mosk.md#node-request).
+func handledBefore(f *stageFacts) (verdict, bool) {
+	if !f.leaving() || !HeldUnlooked(f.s, f.name) {
+		return verdict{}, false
+	}
+	return verdict{reason: "the OpenStack controller is through with its request, and does not look at the lock again by itself",
+		what: "nobody releases its lock", at: f.s.History.Lock(f.own.UID).Since.At}, true
+}
+
+// HeldUnlooked tells whether the OpenStack controller's lock holds the node though the controller is through with its request.
+func HeldUnlooked(s *core.Snapshot, node string) bool {
+	r, l := s.NodeRequest(node), s.NodeLock(node, core.ControllerOpenStack)
+	if r == nil || !r.Deleting.IsZero() || l == nil || l.State() != core.LockActive || PlaysOn(s, core.ControllerOpenStack, node) ||
+		RequestAccount(s, r).State != AccountHandled {
+		return false
+	}
+	since := s.History.Lock(l.UID).Since.At // the lock and the request are two streams
+	return !since.IsZero() && s.Reached(since.Add(InnerSettles))
+}
+
 func instancesMove(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !f.evacuates() {
 		return verdict{}, false

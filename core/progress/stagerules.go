@@ -54,6 +54,7 @@ var stageRules = []stageRule{
 	{core.StageWaiting, noScope},
 	{core.StageWaiting, controllerGaveUp},
 	{core.StagePreparing, failsSilently},
+	{core.StageWaiting, handledBefore},
 	{core.StageEvacuating, instancesMove},
 	{core.StageWaiting, instancesInTheWay},
 	{core.StageQueued, notBegun},

@@ -113,6 +113,9 @@ func planStands(s *core.Snapshot, plan *core.UpdatePlan, phase core.PhaseID) Sta
 			if m.Pause != nil && len(m.Pause.Firing) > 0 {
 				return stand(core.StandsByAlert, "auto-pause: "+wording.Some(m.Pause.Firing, 4), m.Pause.Firing...)
 			}
+			if !s.Known(core.SourceAutoPauses) {
+				return stand(core.StandsByAlert, "auto-pause: whether the alert still fires is not known", st.ID)
+			}
 			return stand(core.StandsByAlert, "auto-pause: "+StepShort(st)+" waits to be commenced again", st.ID)
 		case st.Status == core.PlanStuck:
 			return stand(core.StandsByPlan, StepShort(st)+" is Stuck"+wording.Because(wording.OneLine(st.Message, wording.MostRead)), st.ID)

@@ -17,6 +17,7 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 		return core.PlanStep{ID: rackA, Status: status, Message: "2 machines are left"}
 	}
 	planned := func(sc scene.Scene, steps ...core.PlanStep) *core.Management {
+		sc.Sources[core.SourceAutoPauses] = core.Source{ID: core.SourceAutoPauses, State: core.SourceLive, AsOf: scene.Ago(time.Second)}
 		sc.Management = &core.Management{Found: true, Plans: []*core.UpdatePlan{{Status: core.PlanInProgress, Started: scene.Ago(time.Hour),
 			Steps: steps}}}
 		return sc.Management

@@ -33,7 +33,15 @@ func Stops(s *core.Snapshot, when Beginning) []core.Stop {
 		}
 	}
 	if p := m.Plan(); p != nil {
+		if p.Status == core.PlanAutoPaused && !s.Known(core.SourceAutoPauses) {
+			found = append(found, core.Stop{Key: "alert/unknown", Text: "an alert paused the update, and whether it still fires is not known: " +
+				s.WhyUnknown(core.SourceAutoPauses), Remedy: "look at the alerts of the management cluster: commence is taken away while it fires"})
+		}
 		for _, st := range p.Steps {
+			if core.PlanStatusUnlisted(st.Status) {
+				found = append(found, core.Stop{Key: "plan-status/" + st.Key(), Text: progress.StepShort(st) +
+					" has a status that no document lists: " + wording.OneLine(st.Status, 40), Remedy: "look at the plan, and at LCM's log"})
+			}
 			if st.Status == core.PlanStuck {
 				found = append(found, core.Stop{Key: "plan-stuck/" + st.Key(),
 					Text:   progress.StepShort(st) + " is Stuck" + wording.Because(wording.OneLine(st.Message, 160)),
