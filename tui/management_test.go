@@ -60,6 +60,10 @@ func managedWorld() *core.Snapshot {
 				l.RawState = core.LockInactive
 			}
 			n.Cordoned = true
+			for _, in := range s.ByHost[n.Name] { // they have left
+				s.Instances.Remove(in.ID)
+			}
+			delete(s.ByHost, n.Name)
 			delete(s.History.Stages, n.UID)
 		case "cmp-06":
 			machine.Status, machine.Ready, machine.Reboot, machine.RebootReason = "Deploy", false, true, "kernel"

@@ -139,7 +139,8 @@ func TestALockThatAPlayedControllerLacks(t *testing.T) {
 		tt.given(sc)
 		severity := core.Severity(0)
 		for _, a := range Of(sc.Again().Snapshot) {
-			if a.Rule == core.RuleAct && a.Node == tt.node && (strings.Contains(a.Reason, "no cluster lock") || strings.Contains(a.Reason, "no lock on it")) {
+			asks := strings.Contains(a.Reason, "no cluster lock") || strings.Contains(a.Reason, "no lock on it")
+			if a.Rule == core.RuleAct && a.Node == tt.node && asks {
 				severity = a.Severity
 			}
 		}

@@ -45,7 +45,8 @@ func (f *facts) cephHolds(n nodeFacts) {
 	f.add(a)
 }
 
-// storageAway tells whether Ceph has let another node go, or took one back a moment ago: it handles one at a time, and is not well meanwhile.
+// storageAway tells whether Ceph has let another node go, or took one back a moment ago: it handles one at a time, and is not well
+// meanwhile.
 func (f *facts) storageAway(but string) bool {
 	for _, name := range f.s.NodeNames() {
 		l, n := f.s.NodeLock(name, core.ControllerCeph), f.s.Nodes[name]

@@ -49,7 +49,9 @@ func TestANodeThatWaitsWhileCephHasLetAnotherGo(t *testing.T) {
 	}{
 		"the other is away":                   {core.CephWarn, func(scene.Scene) {}, false},
 		"the other is away, and data is lost": {core.CephError, func(scene.Scene) {}, true},
-		"the other waits, too":                {core.CephWarn, func(sc scene.Scene) { sc.NodeLock("cmp-02", core.ControllerCeph).RawState = core.LockActive }, true},
+		"the other waits, too": {core.CephWarn, func(sc scene.Scene) {
+			sc.NodeLock("cmp-02", core.ControllerCeph).RawState = core.LockActive
+		}, true},
 		"the other came back a moment ago":    {core.CephWarn, func(sc scene.Scene) { cameBack(sc, "cmp-02", time.Minute) }, false},
 		"the other has been back for an hour": {core.CephWarn, func(sc scene.Scene) { cameBack(sc, "cmp-02", time.Hour) }, true},
 	} {
@@ -62,7 +64,7 @@ func TestANodeThatWaitsWhileCephHasLetAnotherGo(t *testing.T) {
 		sc.Lock("cmp-02", core.ControllerCeph, core.LockInactive)
 		sc.Ceph = []*core.CephCluster{{Meta: core.Meta{Name: "ceph"}, Health: tt.health, Checks: []core.CephHealth{{Name: "OSD_DOWN"}}}}
 		tt.other(sc)
-		told := slices.ContainsFunc(Of(sc.Again().Snapshot), func(a core.Attention) bool { return a.Rule == core.RuleCephHolds && a.Node == "cmp-01" })
+		_, told := entryAbout(sc.Again().Snapshot, "ceph-holds", "cmp-01")
 		if told != tt.told {
 			t.Errorf("%s: told %t", name, told)
 		}

@@ -75,8 +75,8 @@ func (f *facts) clusterLockGone() {
 	f.add(a)
 }
 
-// clusterLockLeft finds the OpenStack controller's cluster lock inactive where the controller has not released it for an update: it was left
-// so, or set by hand. LCM does not wait until OpenStack is updated (docs/mosk.md#cluster-request).
+// clusterLockLeft finds the OpenStack controller's cluster lock inactive where the controller has not released it for an update: it was
+// left so, or set by hand. LCM does not wait until OpenStack is updated (docs/mosk.md#cluster-request).
 func (f *facts) clusterLockLeft() {
 	l, r := f.s.ClusterLock(core.ControllerOpenStack), f.request
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played || l == nil || l.State() != core.LockInactive ||
@@ -102,7 +102,8 @@ func (f *facts) clusterLockLeft() {
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: r.Created, Exact: true}
 		a.Reason = "the cluster lock was inactive before the update began: LCM does not wait until OpenStack is updated"
 	}
-	a.Detail = "The OpenStack controller takes the lock back only when a request that it has seen goes. Set the lock active, so that LCM waits."
+	a.Detail = "The OpenStack controller takes the lock back only when a request that it has seen goes. Set the lock active, so that LCM " +
+		"waits."
 	f.add(a)
 }
 

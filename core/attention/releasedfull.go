@@ -48,7 +48,8 @@ func (f *facts) releasedFull(n nodeFacts) {
 		f.add(a)
 		return
 	}
-	a.Severity, a.Since, a.Reason = core.SeverityUrgent, core.Since{At: core.Later(released.At, n.Request.Created), Exact: released.Exact}, reason
+	a.Severity, a.Reason = core.SeverityUrgent, reason
+	a.Since = core.Since{At: core.Later(released.At, n.Request.Created), Exact: released.Exact}
 	a.Detail = "LCM does not wait for it: it drains and reboots the node with what runs on it. To hold LCM, set the lock active; then make " +
 		"the controller look at the request again."
 	if before {
