@@ -162,13 +162,19 @@ func (op Operation) Goes() string {
 	if len(op.Items) == 0 || op.State.Ended() || op.Past {
 		return op.Text
 	}
-	done := 0
+	counts := map[OperationState]int{}
 	for _, item := range op.Items {
-		if item.State.Ended() && item.State != OperationFailed {
-			done++
+		counts[item.State]++
+	}
+	text := fmt.Sprintf("%d of %d done", counts[OperationDone], len(op.Items))
+	for _, other := range []struct {
+		state OperationState
+		word  string
+	}{{OperationSkipped, "left out"}, {OperationFailed, "failed"}, {OperationUnknown, "not known"}} {
+		if n := counts[other.state]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, other.word)
 		}
 	}
-	text := fmt.Sprintf("%d of %d done", done, len(op.Items))
 	if op.Text != "" {
 		text += ", " + op.Text
 	}

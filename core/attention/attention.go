@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -206,7 +207,7 @@ func (f *facts) blocking(node string) []core.InstanceView {
 
 func (f *facts) add(a core.Attention) {
 	a.ID = string(a.Rule)
-	a.Impact, a.Page = consequences[a.Rule].impact, consequences[a.Rule].page
+	a.Impact, a.Page = cmp.Or(a.Impact, consequences[a.Rule].impact), consequences[a.Rule].page
 	if a.Key != "" {
 		a.ID += "/" + a.Key
 	}

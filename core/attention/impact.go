@@ -50,24 +50,25 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleInstanceTags:     {core.ImpactTime, core.PageTags},
 
 	// Nodes before and after it.
-	core.RuleLockLeft:       {core.ImpactInstances, core.PageObjects}, // the next maintenance reboots the host under them
-	core.RuleLockStuck:      {core.ImpactInstances, core.PageObjects},
-	core.RuleRoleless:       {core.ImpactInstances, core.PageNone},
-	core.RuleModeElsewhere:  {core.ImpactInstances, core.PagePolicy}, // the node is not held, as who set the mode expects
-	core.RuleStaleInner:     {core.ImpactTime, core.PageNone},
-	core.RuleMode:           {core.ImpactTime, core.PagePolicy},
-	core.RuleAttempts:       {core.ImpactTime, core.PagePolicy},
-	core.RuleNoLock:         {core.ImpactInstances, core.PageObjects},
-	core.RuleNoNode:         {core.ImpactTime, core.PageObjects},
-	core.RuleNodeRemoval:    {core.ImpactInstances, core.PageRemoval},
-	core.RuleRequests:       {core.ImpactTime, core.PageObjects},
-	core.RuleAnnotationLeft: {core.ImpactNone, core.PagePolicy},
-	core.RuleReturnedDown:   {core.ImpactInstances, core.PageController}, // what runs there cannot be reached or managed
-	core.RuleNodeDown:       {core.ImpactInstances, core.PageNone},
-	core.RuleComputeLeft:    {core.ImpactAPI, core.PageAfter}, // the cloud lacks the host's room
-	core.RuleVolumesLeft:    {core.ImpactAPI, core.PageAfter},
-	core.RuleTagsLeft:       {core.ImpactNone, core.PageTags},
-	core.RuleWillHold:       {core.ImpactTime, core.PagePolicy},
+	core.RuleLockLeft:         {core.ImpactInstances, core.PageObjects}, // the next maintenance reboots the host under them
+	core.RuleLockStuck:        {core.ImpactInstances, core.PageObjects},
+	core.RuleRoleless:         {core.ImpactInstances, core.PageNone},
+	core.RuleModeElsewhere:    {core.ImpactInstances, core.PagePolicy}, // the node is not held, as who set the mode expects
+	core.RuleStaleInner:       {core.ImpactTime, core.PageNone},
+	core.RuleMode:             {core.ImpactTime, core.PagePolicy},
+	core.RuleAttempts:         {core.ImpactTime, core.PagePolicy},
+	core.RuleNoLock:           {core.ImpactInstances, core.PageObjects},
+	core.RuleNoNode:           {core.ImpactTime, core.PageObjects},
+	core.RuleNodeRemoval:      {core.ImpactInstances, core.PageRemoval},
+	core.RuleRequests:         {core.ImpactTime, core.PageObjects},
+	core.RuleAnnotationLeft:   {core.ImpactNone, core.PagePolicy},
+	core.RuleReturnedDown:     {core.ImpactInstances, core.PageController}, // what runs there cannot be reached or managed
+	core.RuleNodeDown:         {core.ImpactInstances, core.PageNone},
+	core.RuleComputeLeft:      {core.ImpactAPI, core.PageAfter}, // the cloud lacks the host's room
+	core.RuleVolumesElsewhere: {core.ImpactInstances, core.PageInitiate},
+	core.RuleVolumesLeft:      {core.ImpactAPI, core.PageAfter},
+	core.RuleTagsLeft:         {core.ImpactNone, core.PageTags},
+	core.RuleWillHold:         {core.ImpactTime, core.PagePolicy},
 
 	// LCM and the update.
 	core.RuleDrainBlocked:       {core.ImpactTime, core.PageHangs},

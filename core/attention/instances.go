@@ -25,7 +25,6 @@ func (f *facts) instancesOn(v *core.NodeView) (willHold []string) {
 	if !f.s.Known(core.SourceInstances) || v.Node == nil || !v.Node.Is(core.RoleCompute) || v.Stage == core.StageDone {
 		return nil
 	}
-	m := progress.MaintenanceOf(f.s, v.Name)
 	switch {
 	case v.Request != nil && v.Request.Deleting.IsZero() && f.held(v):
 		waits := f.waits(v)
@@ -33,7 +32,7 @@ func (f *facts) instancesOn(v *core.NodeView) (willHold []string) {
 			f.instance(in, v, waits)
 		}
 	case v.Stage == core.StageIdle && v.Request == nil && f.request != nil && f.request.Deleting.IsZero():
-		return f.willHold(v, m)
+		return progress.WillHold(f.s, v.Name)
 	}
 	return nil
 }
@@ -172,29 +171,6 @@ func (h *holders) add(one holder) {
 		h.first = slices.Insert(h.first, at, one)
 		h.first = h.first[:min(len(h.first), heldFew)]
 	}
-}
-
-// willHold are the instances that will hold a node when its turn in this update comes, and that can be dealt with before.
-func (f *facts) willHold(v *core.NodeView, m progress.HostMaintenance) []string {
-	var names []string
-	for _, in := range f.s.ByHost[m.Host] { // without views: a fleet has 100,000 instances
-		action, origin := core.EffectiveAction(in.Tags, m.Mode)
-		if !core.Blocks(in, action) {
-			continue
-		}
-		switch {
-		case in.Status != "ACTIVE" && in.Status != "PAUSED" && in.TaskState == "":
-			names = append(names, fmt.Sprintf("%s (%s)", progress.InstanceLabel(in), wording.OneLine(in.Status, 30)))
-		case action == core.ActionNotify && origin == core.OriginNode:
-			names = append(names, progress.InstanceLabel(in)) // manual: the operator moves it
-		case action == core.ActionNotify && origin == core.OriginTag:
-			names = append(names, progress.InstanceLabel(in)+" (notify)")
-		case origin == core.OriginConflicting:
-			names = append(names, progress.InstanceLabel(in)+" (two tags)")
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // manualText introduces what holds a node in manual mode, where only the operator moves instances.

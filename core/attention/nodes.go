@@ -42,6 +42,7 @@ var nodeRules = []func(*facts, nodeFacts){
 	(*facts).nodeDown,
 	(*facts).computeLeft,
 	(*facts).volumesLeftOut,
+	(*facts).volumesElsewhere,
 }
 
 // nodeFacts is what the rules for nodes share about one node.
@@ -184,7 +185,7 @@ func (f *facts) nodeWaits(n nodeFacts) {
 	}
 	a := n.entry(core.RuleNodeWaits)
 	a.Severity = core.SeverityUrgent
-	a.Detail = leftText(left)
+	a.Detail = wording.Join(leftText(left), progress.RemoteLoss(f.s, n.Name))
 	switch {
 	case progress.HeldUnlooked(f.s, n.Name):
 		a.Reason = n.Reason
@@ -203,14 +204,36 @@ func (f *facts) nodeWaits(n nodeFacts) {
 		a.Reason = demandText(left, "leave or stop")
 	}
 	a.Since = f.waitsForYou(n, left)
-	for _, op := range f.s.Operations {
-		if op.Node == n.Name && len(op.Items) > 0 && !op.Past && (op.State == core.OperationRunning || op.State == core.OperationVerifying) {
-			a.Severity, a.Hint = core.SeverityNotice, "wait: Lockstep moves them"
-			a.Reason += " (" + op.Goes() + ")"
-			break
+	if op, rest := f.movedByBatch(n, left); op != nil && len(rest) == 0 {
+		a.Severity, a.Hint = core.SeverityNotice, "wait: Lockstep moves them"
+		a.Reason += " (" + op.Goes() + ")"
+	} else if op != nil {
+		a.Detail = leftText(rest)
+		a.Reason = demandText(rest, "leave or stop")
+		if n.Mode == core.ModeManual {
+			a.Reason = "manual mode: " + demandText(rest, "leave")
 		}
+		a.Reason += fmt.Sprintf("; Lockstep moves %d more (%s)", len(left)-len(rest), op.Goes())
 	}
 	f.add(a)
+}
+
+// movedByBatch is the batch that runs on the node and moves or stops some of its instances, and the instances that it does not; no batch
+// where there is none. One that is not armed any more begins nothing.
+func (f *facts) movedByBatch(n nodeFacts, left []core.InstanceView) (op *core.Operation, rest []core.InstanceView) {
+	for i := range f.s.Operations {
+		op := &f.s.Operations[i]
+		if op.Node != n.Name || op.Past || !f.s.Write.Armed || op.State != core.OperationRunning && op.State != core.OperationVerifying {
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
+			return slices.ContainsFunc(op.Items, func(it core.OperationItem) bool { return it.Instance == v.Instance.ID && !it.State.Ended() })
+		})
+		if len(rest) < len(left) {
+			return op, rest
+		}
+	}
+	return nil, left
 }
 
 // demandText says what has to happen to the instances first. One in VERIFY_RESIZE can neither leave nor stop.
@@ -372,7 +395,30 @@ func (f *facts) nodeReboots(n nodeFacts) {
 	default:
 		a.Reason = "is Ready, and LCM does not count it as rebooted: " + n.Reason
 	}
+	if n.Node != nil && n.Node.Ready != "True" {
+		if text := f.wentDown(n); text != "" {
+			a.Reason += "; " + text
+			a.Impact = core.ImpactInstances
+		}
+	}
 	f.add(a)
+}
+
+// wentDown names the instances that went down with the node's host and were running; empty where there are none.
+func (f *facts) wentDown(n nodeFacts) string {
+	if !f.s.Known(core.SourceInstances) || !n.Node.Is(core.RoleCompute) {
+		return ""
+	}
+	var names []string
+	for _, in := range f.s.InstancesOn(n.Name) {
+		if in.VMState != "stopped" && in.Status != "SHUTOFF" {
+			names = append(names, progress.InstanceLabel(in))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return wording.Count(len(names), "instance") + " went down with it: " + wording.Some(names, 4)
 }
 
 // nodeSlow finds a node that stays longer than the documents allow in a stage in which somebody else works, or whose whole maintenance

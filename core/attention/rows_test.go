@@ -99,6 +99,12 @@ func everyRule() map[string]scene.Scene {
 			sc.VolumeServices["cmp-01"] = []*core.VolumeService{{Host: "cmp-01@lvm", DisabledReason: core.DisabledReasonMaintenance, Up: true,
 				Updated: scene.Ago(time.Hour)}}
 		},
+		"disks that instances elsewhere use": func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "")
+			sc.VolumeService("cmp-01@lvm")
+			sc.Volumes["cmp-01"] = &core.HostVolumes{Host: "cmp-01", Volumes: []core.Volume{{ID: "v1", Name: "data-1", Host: "cmp-01@lvm#lvm",
+				Status: "in-use", Instances: []string{sc.ByHost["cmp-02"][0].ID}}}}
+		},
 		"tags left": func(sc scene.Scene) {
 			sc.Update(2 * time.Hour)
 			in := sc.ByHost["cmp-01"][0]

@@ -62,9 +62,26 @@ func attentionScenes() []attentionScene {
 		{"manual node, Lockstep moves them", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeManual)
 			sc.Maintained("cmp-01", scene.StillPresent)
-			sc.Operations = []core.Operation{{ID: "o", Step: "live-migrate-all/x", Intent: core.Intent{Kind: core.IntentLiveMigrateAll},
-				Node: "cmp-01", State: core.OperationRunning, Items: []core.OperationItem{{State: core.OperationRunning}}}}
+			batchOn(sc, core.OperationRunning)
 		}, []row{{core.SeverityNotice, "node-waits", "0 of 1 done"}}},
+		{"manual node, Lockstep moves one of two", func(sc scene.Scene) {
+			sc.Mode("cmp-01", core.ModeManual)
+			sc.Maintained("cmp-01", scene.StillPresent)
+			sc.Instance("cmp-01", "batch-17", "notify")
+			batchOn(sc, core.OperationRunning)
+		}, []row{{core.SeverityUrgent, "node-waits",
+			"manual mode: 1 instance must leave first: batch-17 (notify); Lockstep moves 1 more (0 of 1 done)"}}},
+		{"manual node, Lockstep has left it out", func(sc scene.Scene) {
+			sc.Mode("cmp-01", core.ModeManual)
+			sc.Maintained("cmp-01", scene.StillPresent)
+			batchOn(sc, core.OperationSkipped)
+		}, []row{{core.SeverityUrgent, "node-waits", "manual mode: 1 instance must leave first: web-1"}}},
+		{"manual node, a batch goes on, and writing is off", func(sc scene.Scene) {
+			sc.Mode("cmp-01", core.ModeManual)
+			sc.Maintained("cmp-01", scene.StillPresent)
+			batchOn(sc, core.OperationRunning)
+			sc.Write.Armed = false
+		}, []row{{core.SeverityUrgent, "node-waits", "manual mode: 1 instance must leave first: web-1"}}},
 		{"live node, attempts used up", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", scene.StillPresent)
 			in := sc.ByHost["cmp-01"][0]
@@ -177,6 +194,11 @@ func attentionScenes() []attentionScene {
 			sc.Emptied("cmp-01")
 			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(40*time.Minute)
 		}, []row{{core.SeverityUrgent, "node-slow", "not Ready since 11:20"}}},
+		{"does not come up after its reboot, with an instance that its owner lets go down with it", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "").RawState = core.LockInactive
+			sc.Mode("cmp-01", core.ModeSkip)
+			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(40*time.Minute)
+		}, []row{{core.SeverityUrgent, "node-slow", "not Ready since 11:20; 1 instance went down with it: web-1"}}},
 		{"released with an instance that had to leave", func(sc scene.Scene) {
 			released(sc, time.Minute)
 		}, []row{{core.SeverityUrgent, "released-full", "its lock is inactive, and 1 instance that would have to leave is on it: web-1"}}},
@@ -585,4 +607,11 @@ func released(sc scene.Scene, since time.Duration) *core.WorkloadLock {
 	sc.NodeRequest("cmp-01").Created = scene.Ago(20 * time.Minute)
 	sc.History.Locks = map[string]*core.LockRecord{l.UID: {State: core.LockInactive, Since: core.Since{At: scene.Ago(since)}}}
 	return l
+}
+
+// batchOn is a batch that moves web-1 off cmp-01.
+func batchOn(sc scene.Scene, item core.OperationState) {
+	sc.Write.Armed = true
+	sc.Operations = []core.Operation{{ID: "o", Step: "live-migrate-all/x", Intent: core.Intent{Kind: core.IntentLiveMigrateAll},
+		Node: "cmp-01", State: core.OperationRunning, Items: []core.OperationItem{{Instance: scene.Web1, State: item}}}}
 }

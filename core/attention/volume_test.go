@@ -162,3 +162,46 @@ func TestWithoutCinderNothingNeedsAPerson(t *testing.T) {
 		}
 	}
 }
+
+// Instances elsewhere that use a node's own disks lose them when it goes down. Nobody else looks at them, so that is told: before the node's
+// turn, urgently while it can still be held, and afterwards until each was rebooted.
+func TestInstancesElsewhereThatLoseTheirVolumesAreTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given    func(sc scene.Scene)
+		severity core.Severity // 0: no entry
+		command  string
+	}{
+		"no update runs":     {func(sc scene.Scene) { sc.ClusterRequests = nil }, 0, ""},
+		"its turn comes":     {func(scene.Scene) {}, core.SeverityNotice, "server stop"},
+		"it is asked for":    {func(sc scene.Scene) { sc.Maintained("cmp-01", "") }, core.SeverityUrgent, "server stop"},
+		"only for a drain":   {func(sc scene.Scene) { sc.Maintained("cmp-01", ""); sc.NodeRequest("cmp-01").Scope = core.ScopeDrain }, 0, ""},
+		"it was released":    {func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive }, core.SeverityWarning, "server reboot"},
+		"it is back":         {func(sc scene.Scene) { through(sc) }, core.SeverityWarning, "server reboot"},
+		"back, and rebooted": {func(sc scene.Scene) { through(sc); sc.ByHost["cmp-02"][0].Updated = scene.Ago(time.Minute) }, 0, ""},
+		"the user is stopped": {func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "")
+			sc.ByHost["cmp-02"][0].VMState = "stopped"
+		}, 0, ""},
+	} {
+		sc := scene.Healthy()
+		sc.Update(time.Hour)
+		sc.VolumeService("cmp-01@lvm")
+		in := sc.ByHost["cmp-02"][0]
+		in.Updated = scene.Ago(5 * time.Hour)
+		sc.Volumes["cmp-01"] = &core.HostVolumes{Host: "cmp-01", Volumes: []core.Volume{{ID: "v1", Name: "data-1", Host: "cmp-01@lvm#lvm",
+			Status: "in-use", Instances: []string{in.ID}}}}
+		tt.given(sc)
+		a, told := entryAbout(sc.Again().Snapshot, "volumes-elsewhere", "cmp-01")
+		if told != (tt.severity != 0) || told && (a.Severity != tt.severity || !strings.Contains(a.Reason, "web-2 on cmp-02 (data-1)") ||
+			!strings.Contains(a.Commands[0].Line, tt.command)) {
+			t.Errorf("%s: told %t: %+v", name, told, a)
+		}
+	}
+}
+
+// through ends the maintenance of cmp-01, ten minutes ago.
+func through(sc scene.Scene) {
+	sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9"
+	sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "r", Update: sc.ClusterRequest().UID, Started: scene.Ago(50 * time.Minute),
+		Ended: scene.Ago(10 * time.Minute)}
+}

@@ -172,6 +172,7 @@ var rows = []row{
 		rules: []core.AttentionRule{core.RuleWillHold, core.RuleInstanceNotify},
 		rests: []core.SourceID{core.SourceNodeRequests, core.SourceClusterRequests, core.SourceInstances, core.SourceMigrations}},
 	{id: "own-disks", title: "no instance uses volumes on the disks of another node", impact: core.ImpactInstances, page: core.PagePolicy,
+		same:   []core.AttentionRule{core.RuleVolumesElsewhere},
 		why:    "While that node reboots they lose their volumes, and may need a reboot afterwards.",
 		remedy: "take these nodes in mode manual, and attend to each",
 		look:   ownDisks, sources: []core.SourceID{core.SourceVolumeServices, core.SourceInstances}},

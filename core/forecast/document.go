@@ -56,7 +56,7 @@ func NewDocument(s *core.Snapshot, ask Ask) Document {
 		split := SplitNights(s, ask.Request)
 		d.Split = &split
 		if d.Headline = split.headline(s); f.Running {
-			d.Headline += " " + headline(s, f)
+			d.Headline += " Without the window: " + headline(s, f)
 		}
 		d.Sections = append(d.Sections, split.sections(s)...)
 	}

@@ -40,10 +40,18 @@ type NodeSpan struct {
 // None when no update runs.
 func Nodes(s *core.Snapshot) []NodeSpan { return Of(s).Nodes }
 
-// Waits tells whether the node goes on only with the operator: it waits now, or its mode is manual.
+// Waits tells whether the node goes on only with the operator: it waits now, its mode is manual, or instances on it that nobody else sees
+// to hold it, now or when its turn comes.
 func Waits(s *core.Snapshot, node string) bool {
 	v := progress.ViewOf(s, node)
-	return v != nil && (v.Stage == core.StageWaiting || v.ModeCounts && v.Mode == core.ModeManual)
+	if v == nil || v.Stage == core.StageDone {
+		return false
+	}
+	released := false
+	if l := s.NodeLock(node, core.ControllerOpenStack); l != nil && v.Request != nil {
+		released = l.State() == core.LockInactive
+	}
+	return v.Stage == core.StageWaiting || v.ModeCounts && v.Mode == core.ModeManual || !released && len(progress.WillHold(s, node)) > 0
 }
 
 // End is when all nodes will be through.

@@ -270,3 +270,28 @@ func TestANodeWithoutALockOfOpenStackWaitsForNoLimitOfIt(t *testing.T) {
 		}
 	}
 }
+
+// A node goes on only with the operator where an instance on it will hold it and nobody else may move that, in whatever mode the node is.
+func TestWhatWaitsForTheOperatorNowOrWhenItsTurnComes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given func(sc scene.Scene)
+		waits bool
+	}{
+		"in mode live":             {func(scene.Scene) {}, false},
+		"in mode manual":           {func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeManual) }, true},
+		"its owner is to be asked": {func(sc scene.Scene) { sc.Instance("cmp-01", "batch-17", "notify") }, true},
+		"in ERROR":                 {func(sc scene.Scene) { sc.Instance("cmp-01", "broken").Status = "ERROR" }, true},
+		"in mode skip":             {func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeSkip) }, false},
+		"released": {func(sc scene.Scene) {
+			sc.Instance("cmp-01", "batch-17", "notify")
+			sc.Maintained("cmp-01", "").RawState = core.LockInactive
+		}, false},
+	} {
+		sc := scene.Healthy()
+		sc.Update(time.Hour)
+		tt.given(sc)
+		if got := Waits(sc.Again().Snapshot, "cmp-01"); got != tt.waits {
+			t.Errorf("%s: it waits %t", name, got)
+		}
+	}
+}

@@ -30,6 +30,11 @@ func (b *nodeSteps) evacuation() {
 		b.preparation()
 		return
 	}
+	if progress.LacksScope(b.v.Request) {
+		b.add(b.other("evacuate", "the instances get out of the way", "The controller fails before it looks at them.", core.StepLater,
+			"once the request has its scope"))
+		return
+	}
 	views := progress.InstanceViews(s, name)
 	byHand := b.v.Mode == core.ModeManual || b.v.Stage == core.StageWaiting || !b.v.Mode.Known()
 	if b.v.Mode == core.ModeLive && b.v.Stage != core.StageWaiting && b.v.Blocking != 0 {

@@ -2,10 +2,12 @@ package procedure
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/scene"
 )
 
@@ -118,5 +120,30 @@ func TestNothingIsToBeDoneWithAnInstanceInNobodysWay(t *testing.T) {
 	if got := comesNext(t, moving.Again().Snapshot,
 		core.ProcedureKey{Kind: core.ProcedureInstance, Subject: moving.Named("web-1").ID}); got != "" {
 		t.Errorf("it moves, and %q comes next", got)
+	}
+}
+
+// The controller fails on a request without a scope before it looks at any instance: to move one mends nothing, and nobody is going to move
+// it. The step that is left is the scope.
+func TestARequestWithoutAScopeIsMendedFirst(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Maintained("cmp-01", "").InnerState = core.InnerActive
+	sc.NodeRequest("cmp-01").Scope = ""
+	s := sc.Again().Snapshot
+	p, _ := Of(s, scene.OfNode("cmp-01"))
+	scoped := false
+	for _, st := range p.Steps {
+		scoped = scoped || strings.HasPrefix(st.ID, "scope/") && len(st.Commands) == 1
+		if st.Target.Kind == core.KindInstance && st.State != core.StepLater {
+			t.Errorf("a step on an instance is offered: %s", st.Title)
+		}
+	}
+	if !scoped {
+		t.Errorf("the scope is no step: %+v", p.Steps)
+	}
+	for _, v := range progress.InstanceViews(s, "cmp-01") {
+		if !strings.Contains(v.Why, "nothing moves it: the request of its node has no scope") {
+			t.Errorf("%s: %s", v.Instance.Name, v.Why)
+		}
 	}
 }

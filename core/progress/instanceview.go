@@ -305,6 +305,8 @@ func whyOf(s *core.Snapshot, in *core.Instance, v core.InstanceView, m HostMaint
 			wording.Because(wording.OneLine(v.Failure, wording.MostRead))
 	case givenUp:
 		return "the OpenStack controller could not move it, and tries again every minute" + wording.Because(failure)
+	case LacksScope(m.request):
+		return in.PowerWord() + ", and nothing moves it: the request of its node has no scope"
 	case v.Failures > 0:
 		return fmt.Sprintf("live migration failed %s%s", wording.Times(v.Failures), wording.Because(wording.OneLine(v.Failure, wording.MostRead)))
 	case m.request == nil:
