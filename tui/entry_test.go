@@ -211,6 +211,18 @@ func TestAnEntryThatIsOver(t *testing.T) {
 	}
 }
 
+// That an entry is over is said in 80 columns, too: what was urgent about it gives way.
+func TestAnEntryThatIsOverInEightyColumns(t *testing.T) {
+	d := drive(withoutController(), 80, 24).entry(t, "controller-away")
+	s := withoutController()
+	s.Revision++
+	s.Controller.Replicas, s.Controller.Ready = 1, 1
+	d.send(snapshotMsg{s})
+	if text := d.reads(); !strings.Contains(text, "it is over: this is how it was last seen") || strings.Contains(text, "urgent, impact") {
+		t.Errorf("it does not say that it is over:\n%s", stripped(d.shows()))
+	}
+}
+
 // On the page of an entry, x acknowledges that entry's own failure, and not that of the row below the page.
 func TestAcknowledgingOnThePageOfAnEntry(t *testing.T) {
 	s := world()

@@ -102,13 +102,14 @@ func sinceWhen(m *Model, since core.Since) string {
 // draw draws the entry's name in the rule, its facts, the ways on, and the selected one in full below them.
 func (p *entryPage) draw(m *Model, w, h int) []string {
 	k := severityMark(m.look.Glyph, p.a.Severity)
-	title := draw.One(k.tone, k.glyph+" ").And(themes.RuleFocus, p.a.Label).
-		And(themes.Dim, "  "+p.a.Severity.String()+", impact: "+string(p.a.Impact))
+	title := draw.One(k.tone, k.glyph+" ").And(themes.RuleFocus, p.a.Label)
 	note := draw.One(themes.Dim, "esc back")
 	if p.over {
 		note = draw.One(themes.Warn, "it is over: this is how it was last seen")
+	} else {
+		title = title.And(themes.Dim, "  "+p.a.Severity.String()+", impact: "+string(p.a.Impact))
 	}
-	out := []string{m.look.Rule(w, title, note, true, nil)}
+	out := []string{m.look.NotedRule(w, title, note, true, nil)}
 	const detail = 3 // lines of the selected way: a rule is above the ways
 	rows := len(p.ways.Rows())
 	least := min(rows, max((h-2-detail)/2, 1))

@@ -196,7 +196,7 @@ func (f *finder) rule(m *Model, w int, title, asOf draw.Line) string {
 	if all := append(note[:len(note):len(note)], draw.Text(themes.Dim, "   esc clears it")); all.Width()+leastTitle+asOf.Width()+around <= w {
 		note = all
 	}
-	return m.look.Rule(w, dated(title, asOf, w-note.Width()-around), note, true, nil)
+	return m.look.NotedRule(w, dated(title, asOf, w-note.Width()-around), note, true, nil)
 }
 
 // folded is a text in lower case; each character keeps its place.

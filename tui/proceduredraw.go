@@ -21,7 +21,7 @@ func (p *procedurePage) draw(m *Model, w, h int) []string {
 	if more := m.moreText(p.steps.More()); more != "" {
 		note = append(draw.One(themes.Dim, more+"   "), note...)
 	}
-	return append([]string{m.look.Rule(w, draw.One(themes.RuleFocus, p.proc.Title), note, true, nil)}, body...)
+	return append([]string{m.look.NotedRule(w, draw.One(themes.RuleFocus, p.proc.Title), note, true, nil)}, body...)
 }
 
 // body is the list of steps, and the selected one in full below it, or beside it where there is room.

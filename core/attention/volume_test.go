@@ -163,19 +163,21 @@ func TestWithoutCinderNothingNeedsAPerson(t *testing.T) {
 	}
 }
 
-// Instances elsewhere that use a node's own disks lose them when it goes down. Nobody else looks at them, so that is told: before the node's
-// turn, urgently while it can still be held, and afterwards until each was rebooted.
+// Instances elsewhere that use a node's own disks lose them when it goes down. Nobody else looks at them, so that is told: before the
+// node's turn, urgently while it can still be held, and afterwards until each was rebooted.
 func TestInstancesElsewhereThatLoseTheirVolumesAreTold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		given    func(sc scene.Scene)
 		severity core.Severity // 0: no entry
 		command  string
 	}{
-		"no update runs":     {func(sc scene.Scene) { sc.ClusterRequests = nil }, 0, ""},
-		"its turn comes":     {func(scene.Scene) {}, core.SeverityNotice, "server stop"},
-		"it is asked for":    {func(sc scene.Scene) { sc.Maintained("cmp-01", "") }, core.SeverityUrgent, "server stop"},
-		"only for a drain":   {func(sc scene.Scene) { sc.Maintained("cmp-01", ""); sc.NodeRequest("cmp-01").Scope = core.ScopeDrain }, 0, ""},
-		"it was released":    {func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive }, core.SeverityWarning, "server reboot"},
+		"no update runs":   {func(sc scene.Scene) { sc.ClusterRequests = nil }, 0, ""},
+		"its turn comes":   {func(scene.Scene) {}, core.SeverityNotice, "server stop"},
+		"it is asked for":  {func(sc scene.Scene) { sc.Maintained("cmp-01", "") }, core.SeverityUrgent, "server stop"},
+		"only for a drain": {func(sc scene.Scene) { sc.Maintained("cmp-01", ""); sc.NodeRequest("cmp-01").Scope = core.ScopeDrain }, 0, ""},
+		"it was released": {func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "").RawState = core.LockInactive
+		}, core.SeverityWarning, "server reboot"},
 		"it is back":         {func(sc scene.Scene) { through(sc) }, core.SeverityWarning, "server reboot"},
 		"back, and rebooted": {func(sc scene.Scene) { through(sc); sc.ByHost["cmp-02"][0].Updated = scene.Ago(time.Minute) }, 0, ""},
 		"the user is stopped": {func(sc scene.Scene) {

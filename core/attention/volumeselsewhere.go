@@ -39,8 +39,8 @@ func (f *facts) volumesElsewhere(n nodeFacts) {
 	case n.leaving() && (n.own == nil || n.own.State() != core.LockInactive):
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
 		a.Reason = "when it goes down, its disks are gone for " + which
-		a.Detail = "Nobody moves or stops them, and no lock waits for them. Tell their owners, and stop them or take the volumes off before the " +
-			"node is let go."
+		a.Detail = "Nobody moves or stops them, and no lock waits for them. Tell their owners, and stop them or take the volumes off " +
+			"before the node is let go."
 	case n.Request != nil:
 		a.Severity, a.Since = core.SeverityWarning, core.Since{At: n.Request.Created, Exact: true}
 		a.Reason = "its disks are gone, or about to be, for " + which

@@ -56,7 +56,11 @@ func NewDocument(s *core.Snapshot, ask Ask) Document {
 		split := SplitNights(s, ask.Request)
 		d.Split = &split
 		if d.Headline = split.headline(s); f.Running {
-			d.Headline += " Without the window: " + headline(s, f)
+			whole := headline(s, f)
+			if after, cut := strings.CutPrefix(whole, "The "); cut {
+				whole = "the " + after
+			}
+			d.Headline += " Without the window: " + whole
 		}
 		d.Sections = append(d.Sections, split.sections(s)...)
 	}

@@ -78,6 +78,15 @@ func (k *Look) Rule(w int, name, note Line, focused bool, tees map[int]string) s
 	return k.Draw(append(append(left, Text(tone, fill.String())), right...), w, AsItIs)
 }
 
+// NotedRule is Rule with a note that has to be read: where both have no room, the name is cut.
+func (k *Look) NotedRule(w int, name, note Line, focused bool, tees map[int]string) string {
+	const least = 8 // columns of a name that still says something
+	if room := w - note.Width() - 9; name.Width() > room && room >= least {
+		name = name.Cut(room)
+	}
+	return k.Rule(w, name, note, focused, tees)
+}
+
 // Buttons draws the buttons of a dialog; the focused one stands out by its look and by brackets.
 func Buttons(names []string, focus int) Line {
 	var out Line
