@@ -226,9 +226,10 @@ func bounded(all []sighted) []sighted {
 	return all
 }
 
-// holds tells whether the object had its i-th value at a moment, as far as the history tells.
+// holds tells whether the object had its i-th value at a moment, as far as the history tells. The moment at which the next one began
+// counts: a value is found to be over then, as the end of an update is when the next one begins.
 func holds(all []sighted, i int, at time.Time) bool {
-	return !at.Before(all[i].since) && (i+1 == len(all) || at.Before(all[i+1].since))
+	return !at.Before(all[i].since) && (i+1 == len(all) || !at.After(all[i+1].since))
 }
 
 // before is how many of the values came before a moment.

@@ -28,7 +28,7 @@ func replay(past []Record) core.History {
 		}
 		switch r.Kind {
 		case RecordUpdate:
-			if r.Update != nil {
+			if r.Update != nil && !r.endsEarlier(h.Update.UID) {
 				if r.Update.UID != h.Update.UID {
 					clear(phases)
 					clear(courses)
@@ -86,6 +86,12 @@ func replay(past []Record) core.History {
 		h.Phases = nil
 	}
 	return h
+}
+
+// endsEarlier tells whether the record is the end of another update than the one that a journal has come to, by its UID. A run that did
+// not look when an update ended tells that when it finds the next one, which another run may have told long before. It changes nothing.
+func (r Record) endsEarlier(current string) bool {
+	return r.Update != nil && current != "" && r.Update.UID != current && !r.Update.Ended.IsZero()
 }
 
 // course is a node's course with the stage that the record tells about.

@@ -124,7 +124,7 @@ func (d *digest) add(r Record) {
 
 func (d *digest) addUpdate(k keptRecord) {
 	u := k.record.Update
-	if u == nil {
+	if u == nil || k.record.endsEarlier(d.update) {
 		return
 	}
 	if u.UID != d.update {

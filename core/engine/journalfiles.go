@@ -50,10 +50,13 @@ func JournalFiles(path string) ([]JournalFile, error) {
 
 func (f *JournalFile) add(r Record) {
 	if r.Kind == RecordUpdate && r.Update != nil {
+		current := ""
 		if n := len(f.Updates); n > 0 && f.Updates[n-1].UID == r.Update.UID {
 			f.Updates = f.Updates[:n-1]
+		} else if n > 0 {
+			current = f.Updates[n-1].UID
 		}
-		if !r.Carried || r.Update.Ended.IsZero() { // one that is over is told of in the file before
+		if !r.endsEarlier(current) && (!r.Carried || r.Update.Ended.IsZero()) { // one that is over is told of in the file before
 			f.Updates = append(f.Updates, *r.Update)
 		}
 	}

@@ -248,6 +248,7 @@ func TestWhoIsBehindDoublesNothing(t *testing.T) {
 			"u x y z"},
 		{"one ended before the other began", []seen{{0, "x"}, {60, "y"}}, []seen{{70, "y"}, {100, "x"}, {130, "y"}}, "x y x y"},
 		{"it is so still", []seen{{0, "x"}, {60, "y"}}, []seen{{7200, "y"}, {7300, "z"}}, "x y z"},
+		{"found to be over when the next came", []seen{{0, "x"}, {60, "y"}, {7200, "z"}}, []seen{{0, "x"}, {7200, "y"}, {7200, "z"}}, "x y z"},
 		{"one missed a state", []seen{{0, "x"}, {60, "y"}, {61, "z"}}, []seen{{1, "x"}, {62, "z"}}, "x y z"},
 	} {
 		dir := t.TempDir()

@@ -253,6 +253,52 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 	})
 }
 
+// A run that did not look when an update ended tells that when it finds the next one, long after another run has told its beginning. What
+// that one told of the next update counts as before: its phases, its plan, and what failed in it.
+func TestTheLateEndOfAnUpdateForgetsNothingOfTheNext(t *testing.T) {
+	update := func(uid string, started, ended int, field string) Record {
+		u := core.UpdateRecord{UID: uid, Release: "to " + uid, Started: worldTime.Add(time.Duration(started) * time.Minute)}
+		if ended > 0 {
+			u.Ended = worldTime.Add(time.Duration(ended) * time.Minute)
+		}
+		return Record{Kind: RecordUpdate, At: core.Later(u.Started, u.Ended), Wall: worldTime, Update: &u, Reconstructed: field}
+	}
+	node := &core.Ref{Kind: core.KindNode, Name: "a", UID: "uid-a"}
+	past := []Record{update("u1", 0, 0, ""), update("u1", 0, 20, ""), update("u2", 40, 0, ""),
+		{Kind: RecordPhase, Number: 4, Phase: &core.PhaseRecord{Started: core.Since{At: worldTime}}},
+		{Kind: RecordStage, Object: node, Exact: true, Stage: &core.StageRecord{Stage: core.StageUpdating}},
+		{Kind: RecordStandstill, Number: 4, Stands: &core.Standstill{Cause: core.StandsByAlert}},
+		{Kind: RecordPlanStep, PlanStep: &PlanStepRecord{Plan: "p", ID: "s"}, To: "InProgress"},
+		{Kind: RecordBefore, Operation: "1", Object: node, Wall: worldTime}, {Kind: RecordEnded, Operation: "1", Object: node, Wall: worldTime,
+			State: string(core.OperationFailed)}}
+	late := append(slices.Clone(past), update("u1", 0, 40, ""), update("u2", 40, 0, fieldUpdate))
+	d := newDigest(false)
+	for _, r := range late {
+		d.add(r)
+	}
+	wantHistory, wantOps := pastOf(past)
+	for name, records := range map[string][]Record{"as it was written": late, "as the next file has it": d.records()} {
+		history, ops := pastOf(records)
+		if !reflect.DeepEqual(history, wantHistory) {
+			t.Errorf("%s: the history is\n%+v\nwant\n%+v", name, history, wantHistory)
+		}
+		if len(ops) != 1 || !reflect.DeepEqual(ops, wantOps) {
+			t.Errorf("%s: the operations are\n%+v\nwant\n%+v", name, ops, wantOps)
+		}
+		var b planBook
+		if b.remember(records); b.update != "u2" || b.steps["s"] != "InProgress" {
+			t.Errorf("%s: of the plan is known %+v", name, b)
+		}
+	}
+	var f JournalFile
+	for _, r := range late[2:] {
+		f.add(r)
+	}
+	if len(f.Updates) != 1 || f.Updates[0].UID != "u2" {
+		t.Errorf("the file tells of %+v", f.Updates)
+	}
+}
+
 // someRecord is a record much like those that Lockstep writes.
 func someRecord(rt *rapid.T, n int) Record {
 	at := worldTime.Add(time.Duration(n) * time.Minute)

@@ -179,7 +179,7 @@ func (o *operations) restore(past []Record) {
 				}
 			}
 		case RecordUpdate:
-			if r.Update == nil || r.Update.UID == update {
+			if r.Update == nil || r.Update.UID == update || r.endsEarlier(update) {
 				break
 			}
 			if update = r.Update.UID; r.Update.Ended.IsZero() { // another one began: of what was before, only what has no end counts

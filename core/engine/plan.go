@@ -47,7 +47,7 @@ func (b *planBook) remember(past []Record) {
 	b.begin("")
 	for _, r := range past {
 		switch {
-		case r.Kind == RecordUpdate && r.Update != nil && r.Update.UID != b.update:
+		case r.Kind == RecordUpdate && r.Update != nil && r.Update.UID != b.update && !r.endsEarlier(b.update):
 			b.begin(r.Update.UID)
 		case r.Kind == RecordPlan && r.Plan != nil:
 			b.plan, b.told = r.Plan.UID, r.Plan.fingerprint()

@@ -45,17 +45,50 @@ func (r *Reader) Add(l engine.JournalLine) {
 	if len(r.parts) == 0 {
 		r.parts = []part{{}}
 	}
-	last := &r.parts[len(r.parts)-1]
 	if u := l.Update; l.Kind == engine.RecordUpdate && u != nil && !l.Again {
-		if last.update.UID != "" && u.UID != last.update.UID {
-			r.parts = append(r.parts, part{})
-			last = &r.parts[len(r.parts)-1]
-		}
-		from := last.update.From
-		last.update = *u
-		last.update.From = cmp.Or(u.From, from)
+		r.tellUpdate(*u)
 	}
+	last := &r.parts[len(r.parts)-1]
 	last.lines = append(last.lines, l)
+}
+
+// tellUpdate takes what a line tells of an update. The next one opens a part. A line about an update before it does not: who did not look
+// when it ended tells its end once the next one runs.
+func (r *Reader) tellUpdate(u core.UpdateRecord) {
+	for i := range r.parts {
+		if known := &r.parts[i].update; known.UID == u.UID {
+			from := known.From
+			*known = withBetterEnd(u, *known)
+			known.From = cmp.Or(u.From, from)
+			return
+		}
+	}
+	switch last := &r.parts[len(r.parts)-1].update; {
+	case last.UID == "":
+		*last = u
+	case u.Ended.IsZero() || !u.Started.Before(last.Started):
+		r.parts = append(r.parts, part{update: u})
+	}
+}
+
+// withBetterEnd is the update with its end as that is known best: seen, else reconstructed, else found to be over by then. Of two ends that
+// are known as well it is the earlier one.
+func withBetterEnd(u, known core.UpdateRecord) core.UpdateRecord {
+	rank := func(u core.UpdateRecord) int {
+		switch {
+		case u.Ended.IsZero():
+			return 0
+		case u.EndSeen:
+			return 3
+		case u.Reconstructed:
+			return 2
+		}
+		return 1
+	}
+	if rank(known) > rank(u) || rank(known) == rank(u) && known.Ended.Before(u.Ended) {
+		u.Ended, u.EndSeen, u.Reconstructed = known.Ended, known.EndSeen, known.Reconstructed
+	}
+	return u
 }
 
 // Updates are those that the journal tells of, the last one last.

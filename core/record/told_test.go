@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,6 +82,67 @@ func written(t *testing.T, records ...engine.Record) *Account {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// Whoever did not look when an update ended tells its end once the next one runs, with the time at which that began. The lines of the next
+// one are its own all the same, and the end is told as who saw it tells it: by journals of their own, in either order, and on one journal.
+func TestALateEndOfAnUpdateOpensNoPart(t *testing.T) {
+	first := core.UpdateRecord{UID: "u1", Release: "21.0.1", Started: at(0).Time}
+	second := core.UpdateRecord{UID: "u2", Release: "21.0.2", Started: at(40).Time}
+	seen, found := first, first
+	seen.Ended, seen.EndSeen, found.Ended = at(20).Time, true, at(40).Time
+	update := func(u core.UpdateRecord, field string) engine.Record {
+		return engine.Record{Kind: engine.RecordUpdate, At: core.Later(u.Started, u.Ended), Update: &u, Reconstructed: field}
+	}
+	stage := func(minute int, to string) engine.Record {
+		return engine.Record{Kind: engine.RecordStage, At: at(minute).Time, Node: "n", Object: &core.Ref{Kind: core.KindNode, Name: "n", UID: "n"},
+			To: to, Exact: true, Stage: &core.StageRecord{Stage: core.Stage(to), Since: core.Since{At: at(minute).Time}}}
+	}
+	run := func(minute int) engine.Record { return engine.Record{Kind: engine.RecordStart, At: at(minute).Time} }
+	anna := []engine.Record{run(0), update(first, ""), update(seen, ""), update(second, ""), stage(41, "queued")}
+	bert := []engine.Record{run(0), update(first, ""), run(55), update(found, ""), update(second, "a field"), stage(56, "updating")}
+	dir := t.TempDir()
+	file := func(name string, runs ...[]engine.Record) string {
+		path := filepath.Join(dir, name)
+		for i, records := range runs {
+			j, err := engine.OpenJournal(path, engine.JournalOptions{Run: fmt.Sprint(name, i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				if err := j.Write(r, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return path
+	}
+	a, b := file("anna.jsonl", anna), file("bert.jsonl", bert)
+	for name, paths := range map[string][]string{"Anna's before Bert's": {a, b}, "Bert's before Anna's": {b, a},
+		"both on one": {file("both.jsonl", anna, bert[2:])}} {
+		r, _, err := Read(paths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := r.Updates()
+		if len(told) != 2 || told[0].UID != "u1" || told[1].UID != "u2" {
+			t.Errorf("%s: the updates are %+v", name, told)
+			continue
+		}
+		if !told[0].Ended.Equal(at(20).Time) || !told[0].EndSeen {
+			t.Errorf("%s: the first one ended %v, seen %v", name, told[0].Ended, told[0].EndSeen)
+		}
+		account, err := r.Account("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(account.Nodes) != 1 || len(account.Nodes[0].Stages) != 2 {
+			t.Errorf("%s: of the second one it tells %+v", name, account.Nodes)
+		}
+	}
 }
 
 // Stages of one second stand in the order in which the node came into them, though the last one is written first.
