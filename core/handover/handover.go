@@ -112,11 +112,11 @@ func Of(s *core.Snapshot, a *record.Account) Handover {
 		h.Promise = append(h.Promise, promise(s, n))
 	}
 	h.open(s, promised)
-	h.running(s)
+	h.running(s, a)
 	if a != nil {
 		h.Seals = a.Seals
 		h.begun(s, a)
-		h.wrong(a)
+		h.wrong(s, a)
 		h.disabled(s, a)
 	}
 	h.First = h.first()
@@ -186,12 +186,19 @@ func (h *Handover) open(s *core.Snapshot, promised []core.Note) {
 	}
 }
 
-func (h *Handover) running(s *core.Snapshot) {
+func (h *Handover) running(s *core.Snapshot, a *record.Account) {
 	for _, op := range s.Operations {
-		if op.State.Ended() || op.Past {
+		if op.State.Ended() {
 			continue
 		}
 		r := Running{Title: wording.OneLine(op.Title, 200), By: wording.TextOf(op.Elsewhere, s.Operator), Goes: wording.OneLine(op.Goes(), 200)}
+		if op.Past { // it goes on without the window that began it; whoever has the journal looks up only how it ended
+			r.By = "an earlier window"
+			if x := actionOf(a, op.ID); x != nil && x.By != "" {
+				r.By = wording.OneLine(x.By, 100)
+			}
+			r.Goes = wording.OneLine("the window that began it is closed"+wording.Prefixed("; ", op.Goes()), 200)
+		}
 		if !op.Started.IsZero() {
 			r.Since = new(op.Started.UTC())
 		}
@@ -204,6 +211,16 @@ func (h *Handover) running(s *core.Snapshot) {
 		}
 		h.Running = append(h.Running, r)
 	}
+}
+
+// actionOf is what the account has of an operation; nil when it has nothing.
+func actionOf(a *record.Account, id string) *record.Action {
+	if a != nil {
+		if i := slices.IndexFunc(a.Actions, func(x record.Action) bool { return x.ID == id }); i >= 0 {
+			return &a.Actions[i]
+		}
+	}
+	return nil
 }
 
 // begun adds what colleagues have begun by journals of their own, and whose end is in none. A run that was killed leaves such steps, too.
@@ -330,8 +347,12 @@ func next(s *core.Snapshot) []Next {
 	return out
 }
 
-// wrong is what went wrong, and does no more: what the journal has of it.
-func (h *Handover) wrong(a *record.Account) {
+// wrong is what went wrong, and does no more: what the journal has of it. An operation of which the Snapshot shows that it still goes, or
+// went well, did not: the journal has it as unknown, since the window that began it was closed.
+func (h *Handover) wrong(s *core.Snapshot, a *record.Account) {
+	failed := func(state core.OperationState) bool {
+		return state == core.OperationFailed || state == core.OperationUnknown
+	}
 	var all []Wrong
 	for _, st := range a.StoodStillBy() {
 		if !st.Ended.IsZero() && st.Took >= wrongFrom.Seconds() {
@@ -341,7 +362,8 @@ func (h *Handover) wrong(a *record.Account) {
 		}
 	}
 	for _, x := range a.Actions {
-		if x.State == string(core.OperationFailed) || x.State == string(core.OperationUnknown) {
+		well := slices.ContainsFunc(s.Operations, func(op core.Operation) bool { return op.ID == x.ID && !failed(op.State) })
+		if failed(core.OperationState(x.State)) && !well {
 			all = append(all, Wrong{x.Confirmed.Time, x.Ended.Time, x.Title + ": " + x.State + wording.Prefixed(": ", x.Text),
 				record.Lines(x.Lines)})
 		}

@@ -110,6 +110,56 @@ func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
 	}
 }
 
+// A step goes on when the window that began it is closed: the next shift reads that it runs, by whom, and how it goes. It is not told to
+// have gone wrong while it runs, nor when it was seen to end well.
+func TestTheNoteTellsWhatRunsWithoutItsWindow(t *testing.T) {
+	r := &record.Reader{}
+	for i, rec := range []engine.Record{{Kind: engine.RecordUpdate, Update: &core.UpdateRecord{UID: "u", Release: "21"}},
+		{Kind: engine.RecordGrant, Operation: "1", Title: "live-migrate erp-db"}, {Kind: engine.RecordBefore, Operation: "1"},
+		{Kind: engine.RecordVerified, Operation: "1", State: string(core.OperationUnknown), Error: "the result was not seen"}} {
+		rec.At, rec.By = scene.Ago(time.Hour), "anna"
+		r.Add(engine.JournalLine{Record: rec, File: "/a/mos.jsonl", Line: i + 1, Seq: int64(i) + 1})
+	}
+	a, err := r.Account("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const runs = "\n- live-migrate erp-db, by anna, since 11:00: the window that began it is closed; it is migrating"
+	const wrong = "the result was not seen"
+	for _, c := range []struct {
+		name  string
+		op    core.Operation
+		a     *record.Account
+		want  []string
+		never []string
+	}{
+		{"it runs", core.Operation{ID: "1", State: core.OperationVerifying, Text: "it is migrating"}, a,
+			[]string{runs, "Look first at: What runs: live-migrate erp-db."}, []string{wrong, "Nothing that cannot be left alone runs."}},
+		{"it runs, and no journal can be read", core.Operation{ID: "1", State: core.OperationVerifying}, nil,
+			[]string{"\n- live-migrate erp-db, by an earlier window, since 11:00: the window that began it is closed\n"}, nil},
+		{"it went well", core.Operation{ID: "1", State: core.OperationDone}, a,
+			[]string{"Nothing that cannot be left alone runs."}, []string{wrong, "since 11:00"}},
+		{"it failed", core.Operation{ID: "1", State: core.OperationFailed}, a, []string{wrong}, []string{runs}},
+		{"nobody knows", core.Operation{ID: "1", State: core.OperationUnknown}, a, []string{wrong}, []string{runs}},
+		{"nothing is known of it", core.Operation{ID: "2", State: core.OperationDone}, a, []string{wrong}, []string{runs}},
+	} {
+		sc := scene.NewScene()
+		c.op.Past, c.op.Title, c.op.Started = true, "live-migrate erp-db", scene.Ago(time.Hour)
+		sc.Operations = []core.Operation{c.op}
+		text := strings.Join(Of(sc.Snapshot, c.a).Text(time.UTC, false), "\n")
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: it has no %q:\n%s", c.name, want, text)
+			}
+		}
+		for _, no := range c.never {
+			if strings.Contains(text, no) {
+				t.Errorf("%s: it has %q:\n%s", c.name, no, text)
+			}
+		}
+	}
+}
+
 // A promise whose time has come stands among what was promised, and not among what is open, too; and it needs somebody.
 func TestADuePromiseIsToldOnce(t *testing.T) {
 	sc := scene.NewScene()
