@@ -107,9 +107,12 @@ func (s *session) recordingTold(text string) {
 func (s *session) tell(text string) {
 	select {
 	case s.recordTrouble <- text:
-	default: // two wait already
+	default: // as many wait already
 	}
 }
+
+// mostTold is how much of tell waits for the screen, or its end: at the end the journal, the recording and Events may all have something.
+const mostTold = 8
 
 // operationNews is what a record says about an operation that begins or ends; empty for any other.
 func operationNews(record any) string {
@@ -151,7 +154,7 @@ func (s *session) recordNews(lines []news.Line) {
 	}
 }
 
-// tellRest prints what became of the recording or of Events at the end, when no screen could show it any more.
+// tellRest prints what became of the journal, the recording or Events at the end, when no screen could show it any more.
 func (s *session) tellRest(to io.Writer) {
 	for {
 		select {
@@ -163,7 +166,7 @@ func (s *session) tellRest(to io.Writer) {
 	}
 }
 
-// tellRecording shows on the screen what became of the recording, until ctx is done.
+// tellRecording shows on the screen what became of the journal and the recording, until ctx is done.
 func (s *session) tellRecording(ctx context.Context, calls chan<- tui.Call) {
 	for {
 		select {
@@ -173,6 +176,7 @@ func (s *session) tellRecording(ctx context.Context, calls chan<- tui.Call) {
 			select {
 			case calls <- tui.Call{Trouble: text}:
 			case <-ctx.Done():
+				s.tell(text) // it is printed at the end
 				return
 			}
 		}

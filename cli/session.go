@@ -61,7 +61,7 @@ type session struct {
 	recorder      *recording.Recorder // nil when nothing is recorded
 	recordsTo     string              // its first file
 	announcer     *kube.Announcer     // nil: no Events are made
-	recordTrouble chan string         // what became of the recording or of Events, for the operator
+	recordTrouble chan string         // what became of the journal, the recording or Events, for the operator
 }
 
 // place is what a session runs on: the operator's own cluster, or a simulated one.
@@ -95,7 +95,7 @@ type place struct {
 // clock; it waits only for a credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so,
 // and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
-	s := &session{log: log, recordTrouble: make(chan string, 2)}
+	s := &session{log: log, recordTrouble: make(chan string, mostTold)}
 	if log.opened != "" {
 		s.notices = append(s.notices, log.opened)
 	}
@@ -112,6 +112,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Stops:    &core.StopFinder{Find: checklist.Stops},
 		OnWrite:  s.nudge,
 		OnStage:  s.nudge,
+		Trouble:  s.tell,
 	}
 	if p.readOnly {
 		cfg.Barred = "Lockstep was started with --read-only"
@@ -416,6 +417,7 @@ func (s *session) closeJournal() {
 	}
 	if err != nil {
 		s.log.Error("close the journal", "error", err)
+		s.tell("the journal " + s.journal.Path() + " did not end in good order: " + err.Error())
 	}
 }
 

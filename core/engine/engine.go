@@ -69,6 +69,9 @@ type Config struct {
 	PollEvery time.Duration
 	Settle    time.Duration
 
+	// Trouble is told when the journal cannot be written, and when it is written again. It must not wait; nil: nobody is told.
+	Trouble func(text string)
+
 	Log *slog.Logger // nil discards
 }
 
@@ -507,7 +510,8 @@ func (e *Engine) awaitRecord(ctx context.Context, r Record, hand func(Record, fu
 // errLeaving is the error when nobody waits for a record any more.
 var errLeaving = errors.New("not waited for the record: Lockstep is leaving")
 
-// kept notes whether records could be written, or read where they only are read. It logs when that begins to fail, and when it works again.
+// kept notes whether records could be written, or read where they only are read. It logs when that begins to fail, and when it works again;
+// of the writing it tells the operator, too, as nobody looks into a log on a disk that is full.
 func (e *Engine) kept(err error) {
 	if errors.Is(err, errLeaving) {
 		return
@@ -519,8 +523,17 @@ func (e *Engine) kept(err error) {
 		e.cfg.Log.Info("the journal can be read again")
 	case err != nil && !failed:
 		e.cfg.Log.Error("the journal cannot be written; its records wait until it can be", "error", err)
+		e.trouble("the journal cannot be written (" + err.Error() + "): its records wait until it can be, and those that still wait when " +
+			"Lockstep ends are lost; make room on its disk, or see to that error")
 	case err == nil && failed:
 		e.cfg.Log.Info("the journal is written again")
+		e.trouble("the journal is written again: no record waits any more")
+	}
+}
+
+func (e *Engine) trouble(text string) {
+	if e.cfg.Trouble != nil {
+		e.cfg.Trouble(text)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"lockstep/core/wording"
 )
 
 // JournalOptions say how a journal is kept. A zero field means its default.
@@ -454,11 +456,14 @@ func (j *Journal) Done() []Record {
 	return j.done.records()
 }
 
-// Close writes what waits, and closes the journal.
+// Close writes what waits, and closes the journal. The error says how many records could not be written: they are lost.
 func (j *Journal) Close() error {
 	_, err := j.Follow()
 	<-j.turn
 	defer j.release()
+	if n := len(j.waiting) + j.lost; err != nil && n > 0 {
+		err = fmt.Errorf("it lacks %s that could not be written: %w", wording.Count(n, "record"), err)
+	}
 	return errors.Join(err, j.closeFiles())
 }
 

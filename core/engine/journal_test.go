@@ -133,6 +133,20 @@ func TestJournalWritesWhatWaits(t *testing.T) {
 	}
 }
 
+// Who ends while the disk is full learns how many records the journal lacks.
+func TestAJournalThatClosesSaysWhatItLacks(t *testing.T) {
+	j := openJournal(t)
+	fullDisk(j, 0)
+	for _, id := range []string{"1", "2", "3"} {
+		if err := j.Keep(true, Record{Kind: RecordVerified, Operation: id}); err == nil {
+			t.Fatal("the disk is full")
+		}
+	}
+	if err := j.Close(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "lacks 3 records that could not be written: ") {
+		t.Errorf("%v", err)
+	}
+}
+
 // The number of waiting records is bounded, and those that find no room are counted.
 func TestJournalSaysHowMuchIsLost(t *testing.T) {
 	lane.Single(t)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +130,19 @@ func TestTheEndOfAStepWaitsForRoomOnTheDisk(t *testing.T) {
 			t.Errorf("the journal has %v, %v", kinds, err)
 		}
 	})
+}
+
+// The operator is told once that the journal cannot be written, and why, and once that it is again.
+func TestTheOperatorIsToldThatTheJournalCannotBeWritten(t *testing.T) {
+	var told []string
+	e := New(Config{Journal: openJournal(t), Trouble: func(text string) { told = append(told, text) }})
+	for _, err := range []error{nil, syscall.ENOSPC, syscall.ENOSPC, errLeaving, nil, nil} {
+		e.kept(err)
+	}
+	if len(told) != 2 || !strings.Contains(told[0], "cannot be written (no space left on device): its records wait") ||
+		!strings.Contains(told[1], "is written again") {
+		t.Errorf("%q", told)
+	}
 }
 
 // slowBook takes a second for each record, and refuses records that a write depends on.
