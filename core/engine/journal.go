@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"lockstep/core/wording"
@@ -53,6 +54,10 @@ type Journal struct {
 	waiting []Record // records that could not be written yet
 	lost    int      // how many found no room among them
 	trouble error    // why they wait
+
+	unsynced []Record // records that must last, and were written, but are not known to be on the disk
+	putAway  error    // why the file could not be synced when it was to be put away; the system tells that only once
+	again    bool     // records wait that were written, and not synced
 
 	// Seams for tests.
 	write func(f *os.File, b []byte) (int, error)
@@ -205,26 +210,39 @@ func (j *Journal) Write(r Record, durable bool) error {
 		return err
 	}
 	r.Run = j.opts.Run
-	if err = j.flush(); err == nil {
+	if err = j.flush(durable); err == nil {
 		err = j.append([]Record{r})
 	}
 	return j.end(release, durable, err)
 }
 
-// end gives the lock back after a write, and then syncs the disk: other runs need not wait for that.
+// end gives the lock back after a write, and then syncs the disk: other runs need not wait for that. Where that fails, what waited for it
+// waits again: the disk may not have it. That it may have it, and has it twice then, does no harm.
 func (j *Journal) end(release func(), durable bool, err error) error {
 	if err == nil {
 		j.rotateIfLarge()
 	}
-	file := j.file
-	release()
 	if err != nil || !durable {
+		release()
 		return err
 	}
-	if err := j.sync(file); err != nil && !errors.Is(err, os.ErrClosed) { // the file was put away meanwhile, and is on the disk
-		return fmt.Errorf("write the journal %s to the disk: %w", j.path, err)
+	file, written, failed := j.file, j.unsynced, j.putAway
+	j.unsynced, j.putAway = nil, nil
+	release()
+	if failed == nil {
+		failed = j.sync(file)
 	}
-	return nil
+	if failed == nil || errors.Is(failed, os.ErrClosed) { // the file was put away meanwhile, and is on the disk
+		return nil
+	}
+	never := errors.Is(failed, errors.ErrUnsupported) || errors.Is(failed, syscall.EINVAL) // the file system has no sync
+	failed = fmt.Errorf("write the journal %s to the disk: %w", j.path, failed)
+	if len(written) > 0 && !never {
+		<-j.turn
+		defer j.release()
+		j.waiting, j.trouble, j.again = slices.Concat(written, j.waiting), failed, true
+	}
+	return failed
 }
 
 // Keep appends records of what has happened. Records that cannot be written now wait, and are written in their order by Follow, or
@@ -246,7 +264,7 @@ func (j *Journal) Keep(durable bool, records ...Record) error {
 		return err
 	}
 	j.wait(records)
-	j.trouble = j.flush()
+	j.trouble = j.flush(durable)
 	return j.end(release, durable, j.trouble)
 }
 
@@ -261,8 +279,8 @@ func (j *Journal) wait(records []Record) {
 	}
 }
 
-// flush reads what other runs wrote, and writes what waits. The caller has the lock.
-func (j *Journal) flush() error {
+// flush reads what other runs wrote, and writes what waits; durable says that it must last. The caller has the lock.
+func (j *Journal) flush(durable bool) error {
 	if err := j.catchUp(true); err != nil {
 		return err
 	}
@@ -280,6 +298,9 @@ func (j *Journal) flush() error {
 		}
 		if err := j.append(news); err != nil {
 			return err
+		}
+		if durable {
+			j.unsynced = append(j.unsynced, news...)
 		}
 		j.told, j.waiting = known, j.waiting[len(some):]
 		if n := len(j.waiting); n == 0 && j.lost > 0 {
@@ -437,15 +458,22 @@ func (j *Journal) Follow() ([]Record, error) {
 	}
 	others := j.others
 	j.others = nil
+	file, again := j.file, j.again
 	j.release()
 	if !waits {
 		return others, err
+	}
+	if again { // while nothing can be synced, nothing is written again and again
+		if err := j.sync(file); err != nil && !errors.Is(err, os.ErrClosed) {
+			return others, fmt.Errorf("write the journal %s to the disk: %w", j.path, err)
+		}
 	}
 	release, err := j.exclusive()
 	if err != nil {
 		return others, err
 	}
-	j.trouble = j.flush()
+	j.again = false
+	j.trouble = j.flush(true)
 	return others, j.end(release, true, j.trouble)
 }
 

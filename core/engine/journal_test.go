@@ -109,6 +109,80 @@ func TestJournalGoesOnAfterAFullDisk(t *testing.T) {
 	}
 }
 
+// A disk, or a server of files, can tell only at the sync that it has no room. What must last, and was not synced, is written again as soon
+// as the disk takes it, in order; until then it is not written over and over, and whoever ends learns what is missing. A record that a
+// write depends on is not written later. Where the file system has no sync at all, what was written stays as it is.
+func TestWhatCouldNotBeSyncedIsWrittenAgain(t *testing.T) {
+	j := openJournal(t)
+	var fails error
+	j.sync = func(*os.File) error { return fails }
+	size := func() int64 {
+		info, err := os.Stat(j.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	lose := func(to int64) { // as the server does with what it has no room for
+		if err := os.Truncate(j.Path(), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Keep(true, Record{Kind: RecordVerified, Operation: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	first := size()
+	fails = syscall.ENOSPC
+	for _, id := range []string{"2", "3"} {
+		if err := j.Keep(true, Record{Kind: RecordVerified, Operation: id}); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("it was not synced: %v", err)
+		}
+	}
+	lose(first)
+	for range 3 {
+		if _, err := j.Follow(); !errors.Is(err, syscall.ENOSPC) || size() != first {
+			t.Errorf("%v; the file has grown by %d bytes", err, size()-first)
+		}
+	}
+	fails = nil
+	if _, err := j.Follow(); err != nil || !slices.Equal(operationsIn(t, j.Path()), []string{"1", "2", "3"}) {
+		t.Errorf("%v, %q", err, operationsIn(t, j.Path()))
+	}
+	first, fails = size(), syscall.ENOSPC
+	if err := j.Write(Record{Kind: RecordBefore, Operation: "not done"}, true); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("it was not synced: %v", err)
+	}
+	lose(first)
+	fails = errors.ErrUnsupported
+	if err := j.Keep(true, Record{Kind: RecordVerified, Operation: "4"}); err == nil {
+		t.Error("it was synced")
+	}
+	if _, err := j.Follow(); err != nil || !slices.Equal(operationsIn(t, j.Path()), []string{"1", "2", "3", "4"}) {
+		t.Errorf("%v, %q", err, operationsIn(t, j.Path()))
+	}
+	fails = syscall.EIO
+	if err := j.Keep(true, Record{Kind: RecordVerified, Operation: "5"}); err == nil {
+		t.Error("it was synced")
+	}
+	if err := j.Close(); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "lacks 1 record ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The sync that fails may be that of a file that is to be put away: the system tells of it only once.
+func TestWhatCouldNotBeSyncedAtARotationIsWrittenAgain(t *testing.T) {
+	j := openSmall(t, filepath.Join(t.TempDir(), "journal.jsonl"))
+	synced := j.sync
+	j.sync = func(f *os.File) error { j.sync = synced; return syscall.EIO }
+	j.limit = 1
+	if err := j.Keep(true, Record{Kind: RecordVerified, Operation: "1"}); !errors.Is(err, syscall.EIO) {
+		t.Errorf("it was not synced: %v", err)
+	}
+	if err := j.Close(); err != nil || len(j.waiting) > 0 {
+		t.Errorf("%v, %d wait", err, len(j.waiting))
+	}
+}
+
 // Records that wait for room on the disk are written even if nothing more happens, and at the latest when Lockstep leaves.
 func TestJournalWritesWhatWaits(t *testing.T) {
 	j := openJournal(t)

@@ -23,6 +23,7 @@ func (j *Journal) rotateIfLarge() {
 // this run knows.
 func (j *Journal) rotate() error {
 	if err := j.sync(j.file); err != nil {
+		j.putAway = err
 		return err
 	}
 	d := newDigest(false)

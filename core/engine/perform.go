@@ -40,8 +40,8 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step cor
 	if err := w.check(); err != nil {
 		return w.refused(err)
 	}
-	if err := w.announce(); err != nil {
-		return w.notSent(outcome{state: core.OperationFailed, text: "not done: " + err.Error()})
+	if err := w.announce(); err != nil { // the journal may have the record all the same: then it needs its end
+		return w.ended(w.notSent(outcome{state: core.OperationFailed, text: "not done: " + err.Error()}))
 	}
 	p, end, err := e.permit(op.let, step, w.change)
 	if took := e.cfg.Wall().Sub(asked); err == nil && took > answersHold {

@@ -132,6 +132,39 @@ func TestTheEndOfAStepWaitsForRoomOnTheDisk(t *testing.T) {
 	})
 }
 
+// A record can stay in the journal though the disk was not known to have it, and nothing was sent. The journal has the end of that step,
+// too: the next run does not take it for done.
+func TestAStepWhoseRecordWasNotSyncedIsNotTakenForDone(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		b.arm()
+		g := b.grant(core.Intent{Kind: core.IntentStop, Instance: "id-web-1"})
+		<-b.engine.scribe.written()
+		before, fails := b.engine.cfg.Journal.sync, true
+		b.engine.cfg.Journal.sync = func(f *os.File) error {
+			if fails {
+				fails = false
+				return syscall.ENOSPC
+			}
+			return before(f)
+		}
+		if err := b.execute(g); err != nil {
+			t.Fatal(err)
+		}
+		if op := b.awaitEnd(g.ID); op.State != core.OperationFailed || len(b.cloud.written()) > 0 {
+			t.Errorf("it is %s: %s; %q were sent", op.State, op.Text, b.cloud.written())
+		}
+		b.end()
+		past, _ := readAll(t, b.path)
+		if !slices.ContainsFunc(past, func(r Record) bool { return r.Kind == RecordBefore }) {
+			t.Error("the record did not stay")
+		}
+		if h := HistoryOf(past); len(h.Stopped) > 0 {
+			t.Errorf("the next run takes it to have stopped %+v", h.Stopped)
+		}
+	})
+}
+
 // The operator is told once that the journal cannot be written, and why, and once that it is again.
 func TestTheOperatorIsToldThatTheJournalCannotBeWritten(t *testing.T) {
 	var told []string
