@@ -18,6 +18,8 @@ type JournalLine struct {
 	Seq  int64  // its number in the journal; 0: it is of an older version, which counts nothing
 
 	Again bool // another record tells the same, and is known better; only ReadInOrder finds that
+
+	turn time.Time // by which it has its place in the order of times; only ReadInOrder sets it
 }
 
 // JournalFile is one file of a journal.

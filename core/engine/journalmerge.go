@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"lockstep/core"
 )
@@ -51,7 +52,7 @@ func ReadInOrder(paths []string, each func(JournalLine)) (skipped int, err error
 	for {
 		first := -1
 		for i, lines := range journals {
-			if len(lines) > 0 && (first < 0 || lines[0].When().Before(journals[first][0].When())) {
+			if len(lines) > 0 && (first < 0 || lines[0].turn.Before(journals[first][0].turn)) {
 				first = i
 			}
 		}
@@ -72,9 +73,19 @@ func ReadOnce(paths []string, each func(JournalLine)) (skipped int, err error) {
 	})
 }
 
-// inOrder puts lines in the order of the times that they tell.
+// inOrder puts the lines of one journal in the order of the times that they tell. What one run did stays in the order in which it was
+// written, though its clock was set back meanwhile: a step does not end before it begins.
 func inOrder(lines []JournalLine) {
-	slices.SortStableFunc(lines, func(a, b JournalLine) int { return a.When().Compare(b.When()) })
+	latest := map[string]time.Time{} // by run: of what it did
+	for i := range lines {
+		l := &lines[i]
+		l.turn = l.When()
+		if _, _, seen := l.observation(); !seen && l.Operation != "" {
+			l.turn = core.Later(latest[l.Run], l.turn)
+			latest[l.Run] = l.turn
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b JournalLine) int { return a.turn.Compare(b.turn) })
 }
 
 // inTurn passes lines on that come in the order of their times: the stages that a node came into at the same time in their order. It keeps
@@ -94,7 +105,7 @@ func inTurn(each func(JournalLine)) (take func(JournalLine), end func()) {
 		moment = moment[:0]
 	}
 	return func(l JournalLine) {
-		if len(moment) > 0 && !moment[0].When().Equal(l.When()) {
+		if len(moment) > 0 && !moment[0].turn.Equal(l.turn) {
 			end()
 		}
 		moment = append(moment, l)

@@ -163,6 +163,33 @@ func TestAJournalIsReadInTheOrderOfItsTimes(t *testing.T) {
 	}
 }
 
+// What one run did is read in the order in which it was done, though the clock was set back meanwhile: a step does not end before it
+// begins. What was seen, and what another run did, stands where its time is; and each record has the time that it was written with.
+func TestAClockThatIsSetBackDoesNotTurnAStepAround(t *testing.T) {
+	dir := t.TempDir()
+	record := func(kind RecordKind, second int) Record {
+		return Record{Kind: kind, Operation: "1", Text: fmt.Sprint(kind, second), At: worldTime.Add(time.Duration(second) * time.Second)}
+	}
+	stage := Record{Kind: RecordStage, Text: "stage", Object: &core.Ref{UID: "n"}, At: worldTime.Add(-20 * time.Second)}
+	first, second := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	written(t, first, "a", []Record{record(RecordGrant, 29), record(RecordBefore, 30), record(RecordAfter, -30), record(RecordVerified, -29),
+		stage, record(RecordEnded, -28), record(RecordGrant, 40)})
+	written(t, second, "b", []Record{record(RecordGrant, 5)})
+	for _, paths := range [][]string{{first, second}, {second, first}} {
+		var got []string
+		if _, err := ReadInOrder(paths, func(l JournalLine) {
+			if got = append(got, l.Text); l.Text == "ended-28" && !l.When().Equal(worldTime.Add(-28*time.Second)) {
+				t.Errorf("it ended at %v", l.When())
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(got, " "); text != "stage grant5 grant29 before30 after-30 verified-29 ended-28 grant40" {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
 // Each update has a file of its own. A line is found again by its file and number, and the chain goes through.
 func TestEachUpdateHasAFileOfItsOwn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

@@ -333,7 +333,10 @@ func (b *builder) action(l engine.JournalLine, at Place) {
 		}
 		b.deviates(l, at)
 	case engine.RecordBefore:
-		if a.State = Begun; !item {
+		if a.Ended.IsZero() { // by another clock, or by Nova's, it can have ended before it began
+			a.State = Begun
+		}
+		if !item {
 			a.Before, a.After = l.From, l.To
 		}
 		if len(a.Commands) == 0 {

@@ -48,3 +48,24 @@ func TestAnEndThatWasLookedUpIsTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// A step that ended has ended, also where the clock was set back, or another clock has the end before the beginning.
+func TestAStepThatEndedBeforeItBeganHasEnded(t *testing.T) {
+	done := string(core.OperationDone)
+	step := func(kind engine.RecordKind, id string, when Time, state string, lookedUp bool) engine.Record {
+		return engine.Record{Kind: kind, At: when.Time, Operation: id, State: state, LookedUp: lookedUp, By: "anna"}
+	}
+	a := written(t, engine.Record{Kind: engine.RecordUpdate, At: at(0).Time,
+		Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}},
+		step(engine.RecordGrant, "set back", at(10), "", false), step(engine.RecordBefore, "set back", at(10), "", false),
+		step(engine.RecordVerified, "set back", at(9), done, false), step(engine.RecordEnded, "set back", at(9), done, false),
+		step(engine.RecordGrant, "looked up", at(11), "", false), step(engine.RecordBefore, "looked up/0", at(11), "", false),
+		step(engine.RecordEnded, "looked up", at(8), done, true), step(engine.RecordBefore, "runs", at(12), "", false))
+	got := map[string]string{}
+	for _, x := range a.Actions {
+		got[x.ID] = x.State
+	}
+	if got["set back"] != done || got["looked up"] != done || got["runs"] != Begun {
+		t.Errorf("%q", got)
+	}
+}
