@@ -60,6 +60,7 @@ type Journal struct {
 	again    bool     // records wait that were written, and not synced
 
 	// Seams for tests.
+	locks func(f *os.File, shared bool) error
 	write func(f *os.File, b []byte) (int, error)
 	sync  func(f *os.File) error
 }
@@ -73,24 +74,43 @@ func OpenJournal(path string, o JournalOptions) (*Journal, error) {
 	o.Run = cmp.Or(o.Run, newID()[:8])
 	o.Who = cmp.Or(o.Who, fmt.Sprintf("process %d", os.Getpid()))
 	o.Limit = cmp.Or(o.Limit, journalLimit)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the journal's folder: %w", err)
-	}
-	j := &Journal{path: path, opts: o, turn: make(chan struct{}, 1), limit: o.Limit, done: newDigest(true), told: told{},
-		write: (*os.File).Write, sync: (*os.File).Sync}
-	j.turn <- struct{}{}
-	var err error
-	if j.lock, err = os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return nil, fmt.Errorf("open the journal: %w", err)
-	}
-	if err := j.open(); err != nil {
-		j.closeFiles()
+	j := newJournal(path, o)
+	if err := j.begin(); err != nil {
 		return nil, err
 	}
 	return j, nil
 }
 
+func newJournal(path string, o JournalOptions) *Journal {
+	j := &Journal{path: path, opts: o, turn: make(chan struct{}, 1), limit: o.Limit, done: newDigest(true), told: told{},
+		locks: tryLock, write: (*os.File).Write, sync: (*os.File).Sync}
+	j.turn <- struct{}{}
+	return j
+}
+
+func (j *Journal) begin() error {
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		return fmt.Errorf("make the journal's folder: %w", err)
+	}
+	var err error
+	if j.lock, err = os.OpenFile(j.path+".lock", os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	if err := j.open(); err != nil {
+		j.closeFiles()
+		return err
+	}
+	return nil
+}
+
 func (j *Journal) open() error {
+	// Whether there are locks is asked once: a lock server that is away for a moment must not make the other windows strangers for good.
+	switch err := j.locks(j.lock, false); {
+	case err == nil:
+		unlock(j.lock)
+	case !errors.Is(err, errLocked):
+		j.noLocks = fmt.Errorf("the file system of %s has no locks (%w)", filepath.Dir(j.path), err)
+	}
 	release, err := j.exclusive()
 	if err != nil {
 		return err
@@ -181,11 +201,12 @@ func (j *Journal) exclusive() (release func(), err error) {
 	}
 	var journal os.FileInfo
 	for try, since := 0, 0; j.noLocks == nil; try, since = try+1, since+1 {
-		switch err := tryLock(j.lock, false); {
+		switch err := j.locks(j.lock, false); {
 		case err == nil:
 			return func() { unlock(j.lock); j.release() }, nil
 		case !errors.Is(err, errLocked):
-			j.noLocks = fmt.Errorf("the file system of %s has no locks (%w)", filepath.Dir(j.path), err)
+			j.release()
+			return nil, fmt.Errorf("lock the journal %s: %w", j.path, err)
 		case try == lockLimit || since == lockTries:
 			j.release()
 			return nil, fmt.Errorf("another window of yours has locked the journal %s, and does not release it", j.path)

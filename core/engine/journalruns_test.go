@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -323,24 +324,41 @@ func TestWhatIsTold(t *testing.T) {
 // Without file locks the journal is still written, as one file, and NoLocks says why windows cannot know of one another.
 func TestJournalWithoutLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	j := openSmall(t, path)
-	if j.NoLocks() != nil {
-		t.Fatal(j.NoLocks())
-	}
-	unlock(j.lock)
-	none, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
+	j := newJournal(path, JournalOptions{Run: "a", Who: "anna", Limit: 1})
+	j.locks = func(*os.File, bool) error { return syscall.ENOLCK }
+	if err := j.begin(); err != nil {
 		t.Fatal(err)
 	}
-	none.Close() // locking it is an error; it does not mean that another run has it
-	j.lock.Close()
-	j.lock = none
-	numbered(t, j, "anna", 0, 100)
+	defer j.Close()
 	if err := j.NoLocks(); err == nil || !strings.Contains(err.Error(), "has no locks") {
 		t.Errorf("%v", err)
 	}
+	numbered(t, j, "anna", 0, 100)
 	whole(t, path, map[string]int{"anna": 100})
 	if left := archives(t, path); len(left) > 0 {
 		t.Errorf("put away where another may be writing: %q", left)
+	}
+}
+
+// A lock server that is away for a moment makes the window wait: what a write depends on is refused, what has happened is written once the
+// lock can be had. Nothing is written without it, and the windows still know of one another.
+func TestALockThatFailsOnceIsNoEndOfLocks(t *testing.T) {
+	for _, failure := range []error{syscall.ENOLCK, syscall.EIO, syscall.ESTALE} {
+		j := openJournal(t)
+		works := j.locks
+		j.locks = func(*os.File, bool) error { return failure }
+		if err := j.Write(Record{Kind: RecordBefore, Operation: "not done"}, true); !errors.Is(err, failure) {
+			t.Errorf("written without the lock: %v", err)
+		}
+		if err := j.Keep(true, Record{Kind: RecordVerified, Operation: "1"}); !errors.Is(err, failure) {
+			t.Errorf("written without the lock: %v", err)
+		}
+		if got := operationsIn(t, j.Path()); len(got) > 0 || j.NoLocks() != nil {
+			t.Errorf("it has %q, %v", got, j.NoLocks())
+		}
+		j.locks = works
+		if _, err := j.Follow(); err != nil || !slices.Equal(operationsIn(t, j.Path()), []string{"1"}) {
+			t.Errorf("%v, %q", err, operationsIn(t, j.Path()))
+		}
 	}
 }
