@@ -84,7 +84,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	}
 	defer func() { s.tellRest(os.Stderr) }() // after what was standard error is that again
 	if s.log.file != nil {
-		restore, err := redirectStderr(s.log.file)
+		restore, err := redirectStderr(s.log)
 		if err != nil {
 			return fmt.Errorf("redirect standard error to the log: %w", err)
 		}

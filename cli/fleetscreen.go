@@ -122,7 +122,7 @@ func (f *fleetScreen) list(ctx context.Context, list *tui.Clusters, notice strin
 		return nil, err
 	}
 	if f.log.file != nil {
-		restore, err := redirectStderr(f.log.file)
+		restore, err := redirectStderr(f.log)
 		if err != nil {
 			return nil, fmt.Errorf("redirect standard error to the log: %w", err)
 		}

@@ -54,7 +54,7 @@ func TestLogIsPutAside(t *testing.T) {
 	}
 }
 
-// Output to standard error goes to the file in which the log continues.
+// The trace of a crash goes to the file in which the log continues.
 func TestWhoFollowsALogIsToldWhereItGoesOn(t *testing.T) {
 	l := smallLog(t, filepath.Join(t.TempDir(), "lockstep.log"))
 	var files []string

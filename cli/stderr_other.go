@@ -3,4 +3,4 @@
 package cli
 
 // redirectStderr does nothing here: jump hosts run Linux, and elsewhere a plugin's output on the screen is acceptable.
-func redirectStderr(*logFile) (restore func(), err error) { return func() {}, nil }
+func redirectStderr(*log) (restore func(), err error) { return func() {}, nil }
