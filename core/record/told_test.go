@@ -96,7 +96,8 @@ func TestALateEndOfAnUpdateOpensNoPart(t *testing.T) {
 	}
 	stage := func(minute int, to string) engine.Record {
 		return engine.Record{Kind: engine.RecordStage, At: at(minute).Time, Node: "n",
-			Object: &core.Ref{Kind: core.KindNode, Name: "n", UID: "n"}, To: to, Exact: true, Stage: &core.StageRecord{Stage: core.Stage(to), Since: core.Since{At: at(minute).Time}}}
+			Object: &core.Ref{Kind: core.KindNode, Name: "n", UID: "n"}, To: to, Exact: true,
+			Stage: &core.StageRecord{Stage: core.Stage(to), Since: core.Since{At: at(minute).Time}}}
 	}
 	run := func(minute int) engine.Record { return engine.Record{Kind: engine.RecordStart, At: at(minute).Time} }
 	anna := []engine.Record{run(0), update(first, ""), update(seen, ""), update(second, ""), stage(41, "queued")}
