@@ -89,8 +89,57 @@ func (e *Engine) lastLook(st core.Step) func(context.Context) error {
 		return e.nobodyTakes(st)
 	case core.IntentClearInner, core.IntentRearmLock:
 		return func(ctx context.Context) error { return e.notAskedFor(ctx, st.Node) }
+	case core.IntentOverrideLock:
+		if st.Intent.State == core.LockInactive { // with another state LCM begins nothing
+			return func(ctx context.Context) error { return e.lockAsConfirmed(ctx, st) }
+		}
 	}
 	return e.actCheck(st)
+}
+
+// lockAsConfirmed reads, right before a lock is set inactive, what decides what LCM does then: the removal, the locks there, and the
+// requests, and plans the step with that once more. LCM acts at once on the last lock that lets go: what was confirmed while another lock
+// held the node is not done when none does.
+func (e *Engine) lockAsConfirmed(ctx context.Context, st core.Step) error {
+	s, node := e.Snapshot().CopyFacts(), st.Node
+	locks := s.ClusterLocks
+	if node != "" {
+		locks = s.NodeLocks.At(node)
+		if d := s.Deletions[node]; d != nil {
+			if now, err := e.cfg.Kubernetes.DeletionRequest(ctx, d.Name, d.UID); err != nil {
+				return err
+			} else if now == nil {
+				return refuse("the request for the node's removal is gone")
+			}
+		}
+	}
+	var now []*core.WorkloadLock
+	for _, l := range locks {
+		switch at, err := e.cfg.Kubernetes.Lock(ctx, l.Ref()); {
+		case err == nil:
+			now = append(now, at)
+		case !isGone(err):
+			return err
+		}
+	}
+	if node != "" {
+		s.NodeLocks = s.NodeLocks.With(map[string][]*core.WorkloadLock{node: now})
+	} else {
+		s.ClusterLocks = now
+	}
+	requests, err := e.cfg.Kubernetes.Requests(ctx)
+	if err != nil {
+		return err
+	}
+	s.ClusterRequests, s.NodeRequests = nil, map[string][]*core.MaintenanceRequest{}
+	for _, r := range requests {
+		if r.Kind == core.KindClusterMaintenanceRequest {
+			s.ClusterRequests = append(s.ClusterRequests, r)
+		} else {
+			s.NodeRequests[r.Node] = append(s.NodeRequests[r.Node], r)
+		}
+	}
+	return stillAs(s, step.Plan(s, st.Intent), st.Target, st.Basis)
 }
 
 // notAskedFor asks whether the node still has no maintenance request. With one the controller is at work there: it has set anew what is to

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"lockstep/core"
@@ -52,6 +53,67 @@ func TestARequestIsSeenAsMade(t *testing.T) {
 		if o := requestSeen(asked, is(tc.change)); (o.state == core.OperationDone) != tc.done {
 			t.Errorf("%s: %s, %s", name, o.state, o.text)
 		}
+	}
+}
+
+// What decides what LCM does with a lock that is set inactive is asked of the server right before: who else holds the node, and how it is
+// asked for. A lock that is set to another state, with which LCM begins nothing, is set all the same.
+func TestAnOverrideDoesNotDoMoreThanWasConfirmed(t *testing.T) {
+	ceph := func(c *testCloud, state core.LockState) {
+		c.locks["ceph/cmp-1"] = &core.WorkloadLock{Meta: core.Meta{Name: "ceph-cmp-1", UID: "lock-ceph", Created: worldTime},
+			Kind: core.KindNodeWorkloadLock, Controller: core.ControllerCeph, Node: "cmp-1", RawState: state}
+	}
+	remove := func(c *testCloud) {
+		clear(c.requests)
+		c.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "ndr", UID: "uid-ndr", Created: worldTime}, Kind: core.KindNodeDeletionRequest,
+			Node: "cmp-1"}}
+	}
+	for name, tc := range map[string]struct {
+		to      core.LockState
+		cluster bool
+		is      func(c *testCloud)
+		happens func(c *testCloud)
+		want    string // empty: it is written
+	}{
+		"nothing happens": {core.LockInactive, false, nil, func(*testCloud) {}, ""},
+		"another lock lets go": {core.LockInactive, false, nil, func(c *testCloud) { ceph(c, core.LockInactive) },
+			"held by others: ceph → none"},
+		"another lock is gone": {core.LockInactive, false, nil, func(c *testCloud) { delete(c.locks, "ceph/cmp-1") },
+			"held by others: ceph → none"},
+		"the host may reboot now": {core.LockInactive, false, func(c *testCloud) { c.requests["cmp-1"].Scope = core.ScopeDrain },
+			func(c *testCloud) { c.requests["cmp-1"].Scope = core.ScopeOS }, "scope: drain → os"},
+		"it is not by hand any more": {core.LockInactive, false, func(c *testCloud) { c.requests["cmp-1"].MadeBy = core.MadeByLockstep },
+			func(c *testCloud) { c.requests["cmp-1"].MadeBy = "" }, "made by hand: true → false"},
+		"the request is another": {core.LockInactive, false, nil, func(c *testCloud) { c.requests["cmp-1"].UID = "another" },
+			"request: nmr-1 → another"},
+		"somebody asks for the node": {core.LockInactive, false, func(c *testCloud) { clear(c.requests) }, func(c *testCloud) {
+			c.requests["x"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "x", UID: "x"}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1"}
+		}, "request: none → x"},
+		"its removal is withdrawn": {core.LockInactive, false, remove, func(c *testCloud) { c.deletions = nil },
+			"the request for the node's removal is gone"},
+		"the cluster's lock":         {core.LockInactive, true, nil, func(*testCloud) {}, ""},
+		"the cluster's request goes": {core.LockInactive, true, nil, func(c *testCloud) { c.cluster = nil }, "request: cmr → none"},
+		"it is set to failed":        {core.LockFailed, false, nil, func(c *testCloud) { ceph(c, core.LockInactive) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := newTestCloud()
+				ceph(c, core.LockActive)
+				c.clusterLock.RawState = core.LockActive
+				if tc.is != nil {
+					tc.is(c)
+				}
+				i := core.Intent{Kind: core.IntentOverrideLock, Object: c.locks["cmp-1"].Ref(), State: tc.to}
+				if tc.cluster {
+					i.Object = c.clusterLock.Ref()
+				}
+				why := confirmedBefore(t, c, i, tc.happens)
+				written := len(c.written()) > 0
+				if tc.want == "" && !written || tc.want != "" && (written || !strings.Contains(why, tc.want)) {
+					t.Errorf("%q; written: %q", why, c.written())
+				}
+			})
+		})
 	}
 }
 

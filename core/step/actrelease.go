@@ -53,6 +53,7 @@ func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.A
 		p.actRemovalRelease(a, l, who)
 		return
 	}
+	p.lcmFacts(l)
 	if node == "" {
 		p.step.Type = typable(s.Cluster, l.UID)
 		p.step.Why = "LCM asks for the cluster and waits for every cluster lock. With this one " + who + " says that it is ready, or updated."

@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lockstep/core"
@@ -128,6 +129,9 @@ func (p *planner) overrideLock() {
 	same := l.State() == to && (p.i.Reason == "" || l.Message == p.i.Reason)
 	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the lock does not say it yet", Holds: !same,
 		Answer: "it says " + wording.OneLine(string(l.State()), 40)})
+	if to == core.LockInactive {
+		p.lcmFacts(l)
+	}
 	if l.Node != "" && to == core.LockInactive {
 		if d := s.Deletions[l.Node]; d != nil {
 			p.fact(RemovalFactName, d.UID)
@@ -189,6 +193,31 @@ func OwnerOf(s *core.Snapshot, l *core.WorkloadLock) string {
 	return "the OpenStack controller, which does not run now"
 }
 
+// heldByOthers are the controllers whose locks hold the lock's node, or the cluster, beside it, and the request by which LCM asks for it.
+func heldByOthers(s *core.Snapshot, l *core.WorkloadLock) ([]string, *core.MaintenanceRequest) {
+	locks, request := s.ClusterLocks, s.ClusterRequest()
+	if l.Node != "" {
+		locks, request = s.NodeLocks.At(l.Node), s.NodeRequest(l.Node)
+	}
+	var others []string
+	for _, o := range locks {
+		if o.UID != l.UID && o.State() != core.LockInactive {
+			others = append(others, wording.OneLine(o.Controller, 40))
+		}
+	}
+	return others, request
+}
+
+// lcmFacts adds to the basis of a step that sets the lock inactive what decides what LCM does then, beside the request itself (lcmThen):
+// whoever confirms it confirms this, too.
+func (p *planner) lcmFacts(l *core.WorkloadLock) {
+	others, request := heldByOthers(p.s, l)
+	slices.Sort(others)
+	p.fact("held by others", strings.Join(others, ", "))
+	p.fact("scope", string(progress.ScopeOf(p.s, request)))
+	p.fact("made by hand", strconv.FormatBool(request != nil && request.ByHand()))
+}
+
 // lcmThen says what LCM does once the lock is in the state (docs/mosk.md#locks: it waits until all locks are inactive, and only reads
 // them).
 func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
@@ -198,17 +227,7 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 		}
 		return "LCM goes on waiting for it."
 	}
-	var others []string
-	locks := s.ClusterLocks
-	request := s.ClusterRequest()
-	if l.Node != "" {
-		locks, request = s.NodeLocks.At(l.Node), s.NodeRequest(l.Node)
-	}
-	for _, o := range locks {
-		if o.UID != l.UID && o.State() != core.LockInactive {
-			others = append(others, wording.OneLine(o.Controller, 40))
-		}
-	}
+	others, request := heldByOthers(s, l)
 	switch {
 	case request == nil && l.Node != "" && s.Deletions[l.Node] != nil && len(others) == 0:
 		return "Its removal is asked for, and no other lock holds it: LCM drains the node at once and takes it out of the cluster" +

@@ -3,6 +3,7 @@ package step
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -292,7 +293,7 @@ func (p *planner) gracefulReboot() {
 	}
 	p.guard(out)
 	p.guardNotRemoved(names)
-	var machines, missing, unready, then []string
+	var machines, missing, unready, then, down []string
 	for _, name := range names {
 		v := progress.MachineOf(s, name)
 		if v == nil || v.Machine == nil {
@@ -304,7 +305,14 @@ func (p *planner) gracefulReboot() {
 		}
 		machines = append(machines, v.Name)
 		p.fact("machine "+v.Name, v.Machine.UID)
-		then = append(then, s.Label(name)+": "+strings.TrimSuffix(leavesText(s, name), "."))
+		m := progress.MaintenanceOf(s, name)
+		p.fact("migration mode of "+v.Name, string(m.Mode))
+		text := s.Label(name) + ": " + strings.TrimSuffix(leavesText(s, name), ".")
+		if m.Compute && m.Mode == core.ModeSkip {
+			down = append(down, text) // all of these are told
+		} else {
+			then = append(then, text)
+		}
 	}
 	if c.ReadyKnown && !c.Ready {
 		unready = append([]string{"the cluster"}, unready...)
@@ -313,7 +321,8 @@ func (p *planner) gracefulReboot() {
 		Answer: wording.TextOf(wording.Some(missing, 6), wording.TextOf(wording.Some(machines, 6), "none is named"))})
 	p.guard(core.Guard{ID: core.GuardMachinesReady, Text: "the cluster and the machines are Ready", Holds: len(unready) == 0,
 		Answer: wording.TextOf(wording.Some(unready, 6), "they are"), Remedy: "mend what is not Ready first"})
-	p.step.Then = "LCM makes a NodeMaintenanceRequest for each when its turn comes. " + wording.Some(then, 4) +
+	p.step.Then = "LCM makes a NodeMaintenanceRequest for each when its turn comes. " +
+		wording.Some(slices.Concat(down, then), max(4, len(down))) +
 		". The request goes when all are done; what has begun is not called back."
 	if len(missing) > 0 || len(machines) == 0 {
 		return

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,36 @@ func TestGuardsOfMaintenance(t *testing.T) {
 			}) {
 			t.Errorf("%s without a management cluster: %+v", i.Kind, st.Guards)
 		}
+	}
+}
+
+// A graceful reboot names every node whose instances go down with it, and rests on the nodes' migration modes.
+func TestAGracefulRebootNamesEachNodeWhoseInstancesGoDown(t *testing.T) {
+	m := scene.Resting()
+	var names []string
+	for i := range 7 {
+		name := fmt.Sprintf("cmp-%02d", i+11)
+		names = append(names, name)
+		m.Node(name, core.RoleCompute)
+	}
+	m = m.Scene.Managed()
+	plan := func() core.Step { return Plan(m.Join().Snapshot, core.Intent{Kind: core.IntentReboot, Nodes: names}) }
+	before := plan()
+	if !strings.Contains(before.Then, "and 3 more") || strings.Contains(before.Then, "skip") {
+		t.Errorf("then %q", before.Then)
+	}
+	for _, name := range names[2:] {
+		m.Nodes[name].Annotations = map[string]string{core.AnnotationMigrationMode: string(core.ModeSkip)}
+	}
+	now := plan()
+	for _, name := range names[2:] {
+		if !strings.Contains(now.Then, name+": its 0 instances stay there and go down with the host") {
+			t.Errorf("%s is not named: %q", name, now.Then)
+		}
+	}
+	changed := strings.Join(ChangedFacts(before.Basis, now.Basis), "; ")
+	if !strings.Contains(now.Then, "and 2 more") || !strings.Contains(changed, "migration mode of m-"+names[6]+": live → skip") {
+		t.Errorf("then %q; changed %q", now.Then, changed)
 	}
 }
 

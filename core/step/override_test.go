@@ -41,6 +41,45 @@ func TestWhatAnOverrideSaysOfARemoval(t *testing.T) {
 	}
 }
 
+// What LCM does with a lock that is set inactive, or released by Lockstep as its controller, rests on who else holds the node and on how it
+// is asked for: whoever confirmed it before has not confirmed this.
+func TestWhatLCMDoesNextIsPartOfWhatIsConfirmed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		changes func(sc scene.Scene)
+		fact    string
+	}{
+		"another lock lets go": {func(sc scene.Scene) { sc.NodeLock("cmp-01", core.ControllerCeph).RawState = core.LockInactive },
+			"held by others"},
+		"the host may reboot": {func(sc scene.Scene) { sc.NodeRequest("cmp-01").Scope = core.ScopeOS }, "scope"},
+		"LCM asks for it":     {func(sc scene.Scene) { sc.NodeRequest("cmp-01").MadeBy = "" }, "made by hand"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := scene.Healthy()
+			l := sc.Maintained("cmp-01", "")
+			sc.Settings = scene.PlaysOpenStack()
+			sc.NodeRequest("cmp-01").Scope, sc.NodeRequest("cmp-01").MadeBy = core.ScopeDrain, core.MadeByLockstep
+			sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
+			override := func(to core.LockState) core.Intent {
+				return core.Intent{Kind: core.IntentOverrideLock, Object: l.Ref(), State: to}
+			}
+			plan := func() []core.Step {
+				s := sc.Again().Snapshot
+				return []core.Step{Plan(s, override(core.LockInactive)),
+					Plan(s, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: "cmp-01"}),
+					Plan(s, override(core.LockFailed))}
+			}
+			before := plan()
+			tt.changes(sc)
+			for i, now := range plan() {
+				changed := strings.Join(ChangedFacts(before[i].Basis, now.Basis), "; ")
+				if says := strings.Contains(changed, tt.fact+":"); says != (i < 2) {
+					t.Errorf("%s: %q has changed", now.Title, changed)
+				}
+			}
+		})
+	}
+}
+
 // An override says when the lock's owner looks next, and what happens to the text that the owner wrote.
 func TestWhatAnOverrideSaysOfItsOwner(t *testing.T) {
 	sc := scene.Healthy()
