@@ -67,9 +67,9 @@ var actChecks = map[core.IntentKind][]func(actCheckAt, context.Context) error{
 	core.IntentActVolumeOut:       {actCheckAt.requestStands},
 	core.IntentActRelease: {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.noVolumes,
 		actCheckAt.hostEmpty,
-		actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
-	core.IntentActVolumeIn:       {actCheckAt.nodePodsReady},
-	core.IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp},
+		actCheckAt.clusterPodsReady, actCheckAt.quorumsHold, actCheckAt.requestStands}, // once more: what lies between can take a minute
+	core.IntentActVolumeIn:       {actCheckAt.nodePodsReady, actCheckAt.nobodyAsks},
+	core.IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp, actCheckAt.nobodyAsks},
 	core.IntentActDeleteClaim:    {},
 	core.IntentActDropLock:       {actCheckAt.nodeGone, actCheckAt.noClaims},
 	core.IntentActLetGo:          {actCheckAt.noClaims},
@@ -217,6 +217,21 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 		return refuse("the request has changed: its scope is %q now", wording.OneLine(string(now.Scope), 40))
 	case progress.FinalizerOn(c.s, r.Meta) != "" && progress.FinalizerOn(c.s, now.Meta) == "":
 		return refuse("the request does not bear the controller's finalizer any more")
+	}
+	return nil
+}
+
+// nobodyAsks asks whether there is still no request for the node but one that is being removed: what is put on a node that is asked for again
+// goes down with it.
+func (c actCheckAt) nobodyAsks(ctx context.Context) error {
+	requests, err := c.e.cfg.Kubernetes.Requests(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range requests {
+		if r.Kind == core.KindNodeMaintenanceRequest && r.Node == c.step.Intent.Node && r.Deleting.IsZero() {
+			return refuse("the node is asked for again, since %s", wording.ClockText(r.Created))
+		}
 	}
 	return nil
 }

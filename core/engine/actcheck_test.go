@@ -173,6 +173,53 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 	}
 }
 
+// What a played controller asks of Nova, Cinder and the pods can take a minute. A request that is withdrawn, or made, meanwhile stops the step.
+func TestAPlayedControllerAsksForTheRequestLast(t *testing.T) {
+	asks, release, in := actScenes[core.IntentActBegin], actScenes[core.IntentActRelease], actScenes[core.IntentActIntoScheduling]
+	for name, tt := range map[string]struct {
+		kind      core.IntentKind
+		is        func(c *testCloud)
+		meanwhile func(c *testCloud)
+		says      string // empty: it is written
+	}{
+		"release: nothing happens":          {core.IntentActRelease, release, func(*testCloud) {}, ""},
+		"release: the request is withdrawn": {core.IntentActRelease, release, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"in: nothing happens":               {core.IntentActIntoScheduling, in, func(*testCloud) {}, ""},
+		"in: the node is asked for":         {core.IntentActIntoScheduling, in, asks, "asked for again"},
+		"in: another node is asked for":     {core.IntentActIntoScheduling, in, func(c *testCloud) { asks(c); c.requests["cmp-1"].Node = "cmp-2" }, ""},
+		"in: its request is being removed":  {core.IntentActIntoScheduling, in, func(c *testCloud) { asks(c); c.requests["cmp-1"].Deleting = worldTime }, ""},
+		"volumes in: the node is asked for": {core.IntentActVolumeIn, func(c *testCloud) {
+			actScenes[core.IntentActRearm](c)
+			scene.OutOf(c.volumeService("cmp-1@lvm"), core.DisabledReasonMaintenance)
+		}, asks, "asked for again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				cloud := atRest()
+				tt.is(cloud)
+				b := newBenchWith(t, t.TempDir(), cloud, scene.PlaysOpenStack())
+				defer b.end()
+				b.arm()
+				cloud.mu.Lock()
+				cloud.onAsked = func() { tt.meanwhile(cloud) }
+				cloud.mu.Unlock()
+				i := core.Intent{Kind: tt.kind, Controller: core.ControllerOpenStack, Node: "cmp-1"}
+				if tt.kind == core.IntentActVolumeIn {
+					i.Object = scene.LvmOf("cmp-1")
+				}
+				id, err := b.confirm(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				op, wrote := b.awaitEnd(id), len(cloud.written()) > 0
+				if tt.says == "" && !wrote || tt.says != "" && (wrote || !strings.Contains(op.Text, tt.says)) {
+					t.Errorf("it ended as %s: %s; the servers received %q", op.State, op.Text, cloud.written())
+				}
+			})
+		})
+	}
+}
+
 // Nothing is written when somebody has scaled the OpenStack controller up again, whatever the step.
 func TestAPlayedControllerAsksWhetherItIsAlone(t *testing.T) {
 	for kind, sc := range actScenes {

@@ -72,6 +72,7 @@ type testCloud struct {
 	failFirst  int                       // this many of the next ones fail
 	onWrite    func(action string)
 	confirms   bool                                          // cold migrations are confirmed at once, as with Nova's resize_confirm_window
+	onAsked    func()                                        // called when nova-compute or the pods are asked for, with the cloud's lock
 	onLock     func(l *core.WorkloadLock, to core.LockState) // called when a lock is set; the caller holds the cloud's lock
 	daemons    testDaemons
 	testClaims
@@ -602,6 +603,9 @@ func (c *testCloud) forceComplete(id string) error {
 func (c *testCloud) ComputeService(_ context.Context, host string) (*core.ComputeService, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.onAsked != nil {
+		c.onAsked()
+	}
 	s := c.services[host]
 	if s == nil {
 		return nil, &core.APIError{Kind: core.ErrNotFound, Call: "show compute service", Status: 404}

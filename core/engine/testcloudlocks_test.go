@@ -223,6 +223,9 @@ func (c *testCloud) DeletionRequest(_ context.Context, name, uid string) (*core.
 func (c *testCloud) NotReadyPods(_ context.Context, namespace, node string) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.onAsked != nil {
+		c.onAsked()
+	}
 	return c.notReady[namespace+"/"+node], nil
 }
 
