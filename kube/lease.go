@@ -46,21 +46,25 @@ type Lease struct {
 	client *Client
 	opts   LeaseOptions
 	kick   chan struct{}
-	turn   turn // one exchange with the server at a time
+	turn   turn // one exchange with the server about our lease at a time
+	others turn // one look for those of other namespaces at a time: a renewal does not wait for it
 
 	mu       sync.Mutex
 	held     bool
-	wanted   bool       // Acquire was called since the last Release: the server may think that we hold it
-	renewed  time.Time  // when the last renewal that succeeded was sent
-	last     leaseState // as last seen
-	seenFrom time.Time  // when it was first seen so
-	seenTo   time.Time  // when it was last seen so
-	doing    core.Doing // what we do, for others
-	told     core.Doing // what the lease says of it
-	untold   time.Time  // since when we do what the lease does not say; zero: it says it
-	unsure   time.Time  // when Acquire sent a request to take it, lost the answer and gave up; zero: none
+	wanted   bool          // Acquire was called since the last Release: the server may think that we hold it
+	renewed  time.Time     // when the last renewal that succeeded was sent
+	proven   time.Time     // when the last question was sent to which the server answered that the lease is ours
+	slow     time.Duration // how long the answer to the last renewal that succeeded took
+	last     leaseState    // as last seen
+	seenFrom time.Time     // when it was first seen so
+	seenTo   time.Time     // when it was last seen so
+	doing    core.Doing    // what we do, for others
+	told     core.Doing    // what the lease says of it
+	untold   time.Time     // since when we do what the lease does not say; zero: it says it
+	unsure   time.Time     // when Acquire sent a request to take it, lost the answer and gave up; zero: none
 
 	elsewhere map[string]elsewhereLease // by namespace
+	lookedAt  time.Time                 // when the last question for these that was answered was sent
 	cannotSee sync.Once                 // logged that others' namespaces are not seen
 }
 
@@ -81,7 +85,7 @@ func NewLease(client *Client, opts LeaseOptions) *Lease {
 	orDuration(&opts.Look, 15*time.Second)
 	orDuration(&opts.Expiry, 30*time.Second)
 	orDuration(&opts.Distrust, 20*time.Second)
-	return &Lease{client: client, opts: opts, kick: make(chan struct{}, 1), turn: newTurn()}
+	return &Lease{client: client, opts: opts, kick: make(chan struct{}, 1), turn: newTurn(), others: newTurn()}
 }
 
 // identity is who we are to other operators: who/pid/random.
@@ -126,34 +130,58 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 	if l.turn.take(ctx) != nil {
 		return l.opts.Look // it is over
 	}
-	defer l.turn.give()
-	l.mu.Lock()
-	held, rest := l.held, l.opts.Renew-elapsed(time.Now(), l.renewed)
-	if !l.untold.IsZero() {
-		rest = min(rest, tellAfter-elapsed(time.Now(), l.untold)) // others are to know it soon
-	}
-	l.mu.Unlock()
-	switch {
-	case held && rest > 0:
+	held, rest := l.due()
+	if held && rest > 0 {
+		l.turn.give()
 		return rest // it was taken just now
-	case !held:
+	}
+	if !held {
 		// A login that may not read leases does not learn who holds this one. That is not a failure.
 		if state, err := l.look(ctx); err == nil {
 			l.giveBackUnasked(ctx, state)
 		}
+		l.turn.give()
 		_ = l.lookElsewhere(ctx)
 		return l.opts.Look
 	}
-	soon, cancel := context.WithTimeout(ctx, l.opts.Renew*6/10) // an answer that does not come leaves time to ask again
+	soon, cancel := l.inTime(ctx)
 	renewed := l.renew(soon)
 	cancel()
-	if renewed {
-		_ = l.lookElsewhere(ctx) // so that one of a dead holder is known to have expired
+	l.turn.give()
+	if !renewed {
+		_, rest = l.due()
+		return max(rest, l.opts.Renew/5)
 	}
+	_ = l.lookElsewhere(ctx) // so that one of a dead holder is known to have expired
 	// From the renewal on, not from now on: the lease counts for Distrust, and one answer may be lost, or slow.
+	_, rest = l.due()
+	return max(rest, 0)
+}
+
+// due tells whether the lease is held, and in how long it is to be renewed. A slow server is asked that much earlier.
+func (l *Lease) due() (held bool, rest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return max(l.opts.Renew-elapsed(time.Now(), l.renewed), l.opts.Renew/5)
+	now := time.Now()
+	rest = l.opts.Renew - elapsed(now, l.renewed) - l.slow
+	if !l.untold.IsZero() {
+		rest = min(rest, tellAfter-elapsed(now, l.untold)) // others are to know it soon
+	}
+	return l.held, rest
+}
+
+// inTime limits a renewal so that an answer that does not come leaves time to ask again. It does not where the limit of a call leaves that, or
+// where no time is left for it in any case, nor for a server that is known to be slow.
+func (l *Lease) inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	first, again := l.opts.Renew*6/10, l.opts.Renew/5
+	l.mu.Lock()
+	left := l.opts.Distrust - elapsed(time.Now(), l.renewed)
+	slow := l.slow > l.opts.Renew/4
+	l.mu.Unlock()
+	if left >= callTimeout+again || left < first+again || slow {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, first)
 }
 
 // renew writes the lease again, and tells whether it is ours still. The caller has the turn.
@@ -195,7 +223,7 @@ func (l *Lease) Acquire(ctx context.Context, from string) error {
 	defer l.turn.give()
 	// A lease that counts as held is requested as well: another operator may have taken it over and given it back since the last
 	// renewal.
-	if err := l.nobodyElsewhere(ctx); err != nil {
+	if err := l.nobodyElsewhere(ctx, time.Now()); err != nil {
 		return err
 	}
 	var seen string
@@ -228,7 +256,7 @@ func (l *Lease) Acquire(ctx context.Context, from string) error {
 		}
 		switch {
 		case err == nil:
-			if err := l.nobodyElsewhere(ctx); err != nil {
+			if err := l.nobodyElsewhere(ctx, time.Now()); err != nil {
 				l.mu.Lock()
 				l.held, l.unsure = false, time.Now()
 				mine := l.last
@@ -266,27 +294,52 @@ func (l *Lease) Held() bool {
 	return l.held && elapsed(time.Now(), l.renewed) < l.opts.Distrust
 }
 
-// Confirm implements engine.OperatorLease: another operator can take it over between two renewals.
+// Confirm implements engine.OperatorLease: another operator can take it over between two renewals. Several that ask at one time share an
+// answer to a question that was sent after they asked.
 func (l *Lease) Confirm(ctx context.Context) error {
+	asked := time.Now()
+	if err := l.prove(ctx, asked); err != nil {
+		return err
+	}
+	err := l.nobodyElsewhere(ctx, asked)
+	if err != nil && err.Kind != core.ErrConflict {
+		err = l.nobodyElsewhere(ctx, asked) // one answer may be lost
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// prove asks the server whether the lease is ours. Where it is to be renewed soon, the renewal is the question: the server takes it only while
+// the lease is as we have seen it last, with our name.
+func (l *Lease) prove(ctx context.Context, asked time.Time) *core.APIError {
 	if err := l.turn.take(ctx); err != nil {
 		return Describe(err, l.call("get"))
 	}
 	defer l.turn.give()
+	now := time.Now()
+	l.mu.Lock()
+	ours := l.held && l.last.holder == l.opts.Identity
+	known := ours && l.proven.After(asked)
+	soon := ours && elapsed(now, l.renewed)+l.slow > l.opts.Renew/2
+	l.mu.Unlock()
+	if known || soon && l.renew(ctx) {
+		return nil
+	}
+	now = time.Now()
 	state, err := l.look(ctx)
 	if err != nil {
+		now = time.Now()
 		state, err = l.look(ctx) // one answer may be lost
 	}
 	if err != nil {
 		return err
 	}
 	if state.holder == l.opts.Identity {
-		err := l.nobodyElsewhere(ctx)
-		if err != nil && err.Kind != core.ErrConflict {
-			err = l.nobodyElsewhere(ctx)
-		}
-		if err != nil {
-			return err
-		}
+		l.mu.Lock()
+		l.proven = now
+		l.mu.Unlock()
 		return nil
 	}
 	l.lost()

@@ -335,6 +335,133 @@ func TestALeaseOutlastsAnAnswerThatIsLost(t *testing.T) {
 	})
 }
 
+// A server that answers every call, however slowly, takes the lease from nobody: neither while it is renewed, nor while many ask before
+// their writes whose it is.
+func TestASlowServerTakesTheLeaseFromNobody(t *testing.T) {
+	for name, tt := range map[string]struct {
+		slow    time.Duration
+		writers int
+	}{
+		"one second, ten writers": {time.Second, 10}, "three seconds, ten writers": {3 * time.Second, 10}, "five seconds, one writer": {5 * time.Second, 1},
+		"five seconds, ten writers": {5 * time.Second, 10}, "six seconds, nobody writes": {6 * time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				a := c.lease(ann)
+				keep(t, a)
+				c.AddFault(kubeapi.Fault{Match: ours, Delay: tt.slow})
+				if err := a.Acquire(t.Context(), ""); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				var writers sync.WaitGroup
+				for range tt.writers {
+					writers.Go(func() {
+						for ctx.Err() == nil {
+							soon, done := context.WithTimeout(ctx, 30*time.Second)
+							if err := a.Confirm(soon); err != nil && ctx.Err() == nil {
+								t.Errorf("it is not confirmed: %v", err)
+							}
+							done()
+							_ = sleep(ctx, 100*time.Millisecond)
+						}
+					})
+				}
+				for began := time.Now(); time.Since(began) < 5*time.Minute; time.Sleep(50 * time.Millisecond) {
+					if !a.Held() {
+						t.Errorf("it is not held after %s", time.Since(began))
+						break
+					}
+				}
+				cancel()
+				writers.Wait()
+			})
+		})
+	}
+}
+
+// A server that becomes slow costs at most one renewal: from the next on it gets the time that it takes.
+func TestALeaseIsHeldAgainAtAServerThatHasBecomeSlow(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a := c.lease(ann)
+		keep(t, a)
+		if err := a.Acquire(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		c.AddFault(kubeapi.Fault{Match: ours, Delay: 7 * time.Second})
+		time.Sleep(a.opts.Distrust)
+		until(t, "held again", a.Held)
+		for began := time.Now(); time.Since(began) < time.Minute && a.Held(); time.Sleep(50 * time.Millisecond) {
+		}
+		until(t, "held again", a.Held)
+	})
+}
+
+// The renewal that stands in for a question finds, as the question does, that another has the lease by now.
+func TestARenewalBeforeAWriteDoesNotTakeTheLeaseBack(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a, b := c.lease(ann), c.lease(bob) // nobody renews
+		if err := a.Acquire(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(a.opts.Renew - time.Second)
+		before := c.leaseSpec().text("renewTime")
+		if err := a.Confirm(t.Context()); err != nil || c.leaseSpec().text("renewTime") == before {
+			t.Fatalf("it is not renewed: %v", err)
+		}
+		time.Sleep(a.opts.Renew - time.Second)
+		if err := b.Acquire(t.Context(), "ann@jump"); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Confirm(t.Context()); !conflict(err) || !strings.Contains(err.Error(), "bob@jump holds it") || a.Held() {
+			t.Errorf("taken over: %v, held %v", err, a.Held())
+		}
+		if holder := c.leaseSpec().text("holderIdentity"); holder != bob || !b.Held() {
+			t.Errorf("the lease says %q", holder)
+		}
+	})
+}
+
+// Writers that ask at one time share an answer. Who asks while it is on its way does not: it may have been given before the lease was taken
+// over.
+func TestAnAnswerIsSharedOnlyByThoseWhoAskedBefore(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a := c.lease(ann)
+		if err := a.Acquire(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		confirmed := make(chan error, 5)
+		confirm := func() { confirmed <- a.Confirm(t.Context()) }
+		intercept(t, a.client, &between{matches: method(http.MethodGet), before: func() {
+			go confirm()
+			synctest.Wait()
+		}})
+		asked := len(c.Requests())
+		_ = a.turn.take(t.Context()) // a renewal is under way
+		for range 4 {
+			go confirm()
+		}
+		time.Sleep(time.Second)
+		a.turn.give()
+		for range 5 {
+			if err := <-confirmed; err != nil {
+				t.Error(err)
+			}
+		}
+		verbs := map[string]int{}
+		for _, r := range c.Requests()[asked:] {
+			verbs[r.Verb]++
+		}
+		if verbs["get"] != 2 || verbs["list"] > 2 {
+			t.Errorf("the server was asked %v", verbs)
+		}
+	})
+}
+
 func TestLeaseThatCannotBeRenewedIsNotHeld(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
