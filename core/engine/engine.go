@@ -267,6 +267,9 @@ func (e *Engine) drain() {
 // clock says.
 func wallTime(t time.Time) time.Time { return t.Round(0) }
 
+// elapsed is the time from t to now by the clock that has gone further: the wall clock can be set back.
+func elapsed(now, t time.Time) time.Duration { return max(now.Sub(t), wallTime(now).Sub(wallTime(t))) }
+
 func (e *Engine) take(d core.Delta) {
 	e.rhythm.came = time.Now()
 	if d.At.IsZero() {

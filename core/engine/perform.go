@@ -19,7 +19,7 @@ const (
 	leaseTimeout = 30 * time.Second
 
 	// answersHold is how long what was asked before a write is good for, from the first question on. The disk may take longer than that for
-	// the record, and meanwhile a request is withdrawn, a pod goes down, an instance is started.
+	// the record, or the machine may sleep, and meanwhile a request is withdrawn, a pod goes down, an instance is started.
 	answersHold = checkTimeout + leaseTimeout
 
 	// lookTimeout is for one look at the result of a write.
@@ -44,9 +44,10 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step cor
 		return w.ended(w.notSent(outcome{state: core.OperationFailed, text: "not done: " + err.Error()}))
 	}
 	p, end, err := e.permit(op.let, step, w.change)
-	if took := e.cfg.Wall().Sub(asked); err == nil && took > answersHold {
+	if took := elapsed(e.cfg.Wall(), asked); err == nil && took > answersHold {
 		end()
-		err = refuse("the disk of the journal was slow, and what the servers answered is %s old; confirm it again", wording.SpanText(took))
+		err = refuse("what the servers answered is %s old: the disk of the journal was slow, or the machine slept; confirm it again",
+			wording.SpanText(took))
 	}
 	if err != nil { // the disk may have taken longer than the lease lasts
 		return w.ended(w.notSent(outcome{state: core.OperationFailed, text: "not done: " + errorText(err)}))

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,4 +75,69 @@ func TestASuspendMakesWhatIsKnownOld(t *testing.T) {
 	}
 	_, err = e.Execute(t.Context(), grant)
 	refused(t, err, "the confirmation is older than")
+}
+
+// asleep is an operator lease at whose confirmation, the last question before a write, the machine falls asleep.
+type asleep struct {
+	*testCloud
+	falls func()
+}
+
+func (a asleep) Confirm(ctx context.Context) error {
+	err := a.testCloud.Confirm(ctx)
+	a.falls()
+	return err
+}
+
+// What the servers answered before a suspend is no reason for a write after it. Real time, as above.
+func TestWhatTheServersAnsweredBeforeASuspendIsOld(t *testing.T) {
+	for slept, want := range map[time.Duration]core.OperationState{
+		answersHold - 10*time.Second: core.OperationDone, answersHold + time.Second: core.OperationFailed, 2 * time.Hour: core.OperationFailed,
+	} {
+		cloud := newTestCloud()
+		journal, err := OpenJournal(filepath.Join(t.TempDir(), "journal.jsonl"), JournalOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sleeps atomic.Int64
+		wall := func() time.Time { return scene.Asleep(time.Now(), time.Duration(sleeps.Load())) }
+		e := New(Config{Cluster: "mos", Operator: "anna@jump01", Journal: journal, Kubernetes: cloud, OpenStack: cloud,
+			Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: asleep{cloud, func() { sleeps.Store(int64(slept)) }},
+			Wall: wall, Clock: func() time.Time { return worldTime }})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = e.Run(ctx) }()
+		for _, d := range cloud.deltas(wall()) {
+			e.Apply(d)
+		}
+		e.call(e.drain)
+		if err := e.Arm(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		st := step.Plan(e.Snapshot(), liveMigrate("web-1"))
+		g, err := e.Grant(st, st.Type)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshots, stop := e.Subscribe()
+		id, err := e.Execute(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var op core.Operation
+		for s := range snapshots {
+			i := slices.IndexFunc(s.Operations, func(o core.Operation) bool { return o.ID == id })
+			if i >= 0 && s.Operations[i].State.Ended() {
+				op = s.Operations[i]
+				break
+			}
+		}
+		stop()
+		if wrote := len(cloud.written()) > 0; op.State != want || wrote != (want == core.OperationDone) {
+			t.Errorf("after %s it is %s: %s; written %v", slept, op.State, op.Text, cloud.written())
+		}
+		cancel()
+		<-ended
+		journal.Close()
+	}
 }
