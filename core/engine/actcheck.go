@@ -82,13 +82,19 @@ func (c actCheckAt) nodeGone(ctx context.Context) error {
 	return c.e.nodeIsGone(ctx, c.step.Intent.Node)
 }
 
-// lastLook returns what asks the server right before a step about a lock; nil when nothing is asked.
+// lastLook returns what asks the server right before a step about a lock or a request; nil when nothing is asked.
 func (e *Engine) lastLook(st core.Step) func(context.Context) error {
 	switch st.Intent.Kind {
 	case core.IntentFreeLock:
 		return e.nobodyTakes(st)
 	case core.IntentClearInner, core.IntentRearmLock:
 		return func(ctx context.Context) error { return e.notAskedFor(ctx, st.Node) }
+	case core.IntentAskCluster, core.IntentAskNode:
+		return func(ctx context.Context) error { return e.requestsAsConfirmed(ctx, st) }
+	case core.IntentWithdraw:
+		if st.Node == "" { // that of a node is named by its UID, and rests on no other request
+			return func(ctx context.Context) error { return e.requestsAsConfirmed(ctx, st) }
+		}
 	case core.IntentOverrideLock:
 		if st.Intent.State == core.LockInactive { // with another state LCM begins nothing
 			return func(ctx context.Context) error { return e.lockAsConfirmed(ctx, st) }
@@ -127,6 +133,31 @@ func (e *Engine) lockAsConfirmed(ctx context.Context, st core.Step) error {
 	} else {
 		s.ClusterLocks = now
 	}
+	if err := e.readRequests(ctx, s); err != nil {
+		return err
+	}
+	return stillAs(s, step.Plan(s, st.Intent), st.Target, st.Basis)
+}
+
+// requestsAsConfirmed reads all maintenance requests right before one is made, or that of the cluster is withdrawn, and plans the step with
+// them once more: a colleague, or LCM, may have made or withdrawn another since the last Snapshot.
+func (e *Engine) requestsAsConfirmed(ctx context.Context, st core.Step) error {
+	s := e.Snapshot().CopyFacts()
+	if err := e.readRequests(ctx, s); err != nil {
+		return err
+	}
+	s.Operations = nil // the running one is among them
+	now := step.Plan(s, st.Intent)
+	for _, id := range []core.GuardID{core.GuardNotAsked, core.GuardClusterByHand, core.GuardConcurrency, core.GuardNoNodes} {
+		if g, unmet := now.Unmet(id); unmet {
+			return refuse("%s: %s", g.Text, g.Answer)
+		}
+	}
+	return stillAs(s, now, st.Target, st.Basis)
+}
+
+// readRequests reads all maintenance requests from the server into a Snapshot.
+func (e *Engine) readRequests(ctx context.Context, s *core.Snapshot) error {
 	requests, err := e.cfg.Kubernetes.Requests(ctx)
 	if err != nil {
 		return err
@@ -139,7 +170,7 @@ func (e *Engine) lockAsConfirmed(ctx context.Context, st core.Step) error {
 			s.NodeRequests[r.Node] = append(s.NodeRequests[r.Node], r)
 		}
 	}
-	return stillAs(s, step.Plan(s, st.Intent), st.Target, st.Basis)
+	return nil
 }
 
 // notAskedFor asks whether the node still has no maintenance request. With one the controller is at work there: it has set anew what is to

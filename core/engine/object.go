@@ -71,9 +71,10 @@ func checkCreateLock(e *Engine, _ core.Step, c core.CreateLock) checker {
 	}
 }
 
-func checkCreateRequest(e *Engine, _ core.Step, c core.CreateRequest) checker {
+func checkCreateRequest(e *Engine, step core.Step, c core.CreateRequest) checker {
 	return &objectChecker{
 		from: "not there", to: requestText(c.Request.Scope, c.Request.Release),
+		before: e.lastLook(step),
 		look: func(ctx context.Context) outcome {
 			r, err := e.cfg.Kubernetes.Request(ctx, c.Request.Ref())
 			if err != nil {
@@ -117,7 +118,7 @@ func checkRemoveFinalizer(e *Engine, step core.Step, c core.RemoveFinalizer) che
 func checkDeleteObject(e *Engine, step core.Step, c core.DeleteObject) checker {
 	return &objectChecker{
 		from: "there", to: "deleted",
-		before: e.actCheck(step),
+		before: e.lastLook(step),
 		look:   func(ctx context.Context) outcome { return e.deletion(ctx, c.Object) },
 	}
 }

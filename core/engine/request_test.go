@@ -68,3 +68,57 @@ func TestAMaintenanceByHandFromEndToEnd(t *testing.T) {
 		}
 	})
 }
+
+// Right before a request is made, or that of the cluster is withdrawn, the server is asked for all requests: a colleague may have made or
+// withdrawn one that no Snapshot shows yet.
+func TestARequestByHandIsMadeOnlyBesideThoseThatWereSeen(t *testing.T) {
+	byHand := func(c *testCloud) {
+		clear(c.requests)
+		c.cluster.MadeBy = core.MadeByLockstep
+	}
+	nobody := func(c *testCloud) {
+		clear(c.requests)
+		c.cluster = nil
+	}
+	other := func(c *testCloud) {
+		c.requests["cmp-2"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime},
+			Kind: core.KindNodeMaintenanceRequest, Node: "cmp-2", Scope: core.ScopeOS}
+	}
+	askNode := core.Intent{Kind: core.IntentAskNode, Node: "cmp-1", Scope: core.ScopeOS}
+	askCluster := core.Intent{Kind: core.IntentAskCluster}
+	withdraw := core.Intent{Kind: core.IntentWithdraw, Object: newTestCloud().cluster.Ref()}
+	for name, tt := range map[string]struct {
+		is      func(c *testCloud)
+		intent  core.Intent
+		happens func(c *testCloud)
+		want    string // empty: it is written
+	}{
+		"a node": {byHand, askNode, func(*testCloud) {}, ""},
+		"a node, and another is asked for": {func(c *testCloud) {
+			byHand(c)
+			c.roles = map[string][]core.Role{"cmp-1": {core.RoleController}, "cmp-2": {core.RoleController}}
+		}, askNode, other, "no more nodes are in maintenance than the rule allows: controller: cmp-2"},
+		"a node, and the cluster is withdrawn":           {byHand, askNode, nobody, "the cluster is in maintenance by hand: nobody asks for it"},
+		"a node, and the cluster's goes":                 {byHand, askNode, func(c *testCloud) { c.cluster.Deleting = worldTime }, "its request is being removed"},
+		"a node, and the cluster's is another":           {byHand, askNode, func(c *testCloud) { c.cluster.UID = "x" }, "cluster request: cmr → x"},
+		"the cluster":                                    {nobody, askCluster, func(*testCloud) {}, ""},
+		"the cluster, and LCM asks for it":               {nobody, askCluster, func(c *testCloud) { c.cluster = newTestCloud().cluster }, "LCM asks for it since"},
+		"the cluster's withdrawal":                       {byHand, withdraw, func(*testCloud) {}, ""},
+		"the cluster's withdrawal, and a node's is made": {byHand, withdraw, other, "no node is in maintenance: cmp-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := newTestCloud()
+				tt.is(c)
+				if c.cluster == nil {
+					c.clusterLock.RawState = core.LockActive
+				}
+				why := confirmedBefore(t, c, tt.intent, tt.happens)
+				wrote := len(c.written()) > 0
+				if tt.want == "" && !wrote || tt.want != "" && (wrote || !strings.Contains(why, tt.want)) {
+					t.Errorf("%q; written: %q", why, c.written())
+				}
+			})
+		})
+	}
+}

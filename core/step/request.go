@@ -71,7 +71,9 @@ func (p *planner) askNode() {
 	sources = append(sources, served(s, core.SourceDeletionRequests)...)
 	p.identify(core.Ref{Kind: core.KindNodeMaintenanceRequest, Name: name})
 	p.step.ID += "/" + string(p.i.Scope)
-	p.common(sources, busyOn(s, name))
+	here := busyOn(s, name)
+	p.common(sources, func(op core.Operation) bool { return here(op) || op.Node == "" && op.Is(core.IntentWithdraw) })
+	p.guard(guardNoOther(s, core.IntentAskNode))
 	if n == nil {
 		p.unknown("the node exists", "the cluster has no node "+wording.TextOf(label, "without a name"))
 		return
@@ -223,8 +225,9 @@ func (p *planner) withdraw() {
 	}
 	p.identify(r.Ref())
 	p.step.Node, p.step.Risk = r.Node, core.RiskHigh
+	here := busyOn(s, r.Node)
 	p.common([]core.SourceID{core.SourceNodes, core.SourceClusterRequests, core.SourceNodeRequests, core.SourceClusterLocks,
-		core.SourceNodeLocks}, busyOn(s, r.Node))
+		core.SourceNodeLocks}, func(op core.Operation) bool { return here(op) || r.Node == "" && op.Is(core.IntentAskNode) })
 	p.guard(guardExists("the request", r.Ref()))
 	p.requestFact(r)
 	of := "the cluster"

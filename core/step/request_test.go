@@ -44,6 +44,25 @@ func TestMaintenanceByHand(t *testing.T) {
 				Title: "ask for the maintenance of the cluster", State: core.OperationRunning, Started: scene.Ago(0)}}
 			return core.Intent{Kind: core.IntentAskCluster}
 		}, "ask for the maintenance of the cluster", core.RiskHigh, nil},
+		{"a node, and another is being asked for", func(sc scene.Scene) core.Intent {
+			sc.ByHandCluster()
+			sc.Node("cmp-2", core.RoleCompute)
+			sc.Operations = []core.Operation{{ID: "o", Step: "ask-node/cmp-2", Intent: core.Intent{Kind: core.IntentAskNode, Node: "cmp-2"},
+				Node: "cmp-2", Title: "ask for the maintenance of cmp-2", State: core.OperationRunning, Started: scene.Ago(0)}}
+			return askNode(core.ScopeOS)
+		}, "ask for the maintenance of cmp-2", core.RiskHigh, nil},
+		{"a node, and the cluster's request is being withdrawn", func(sc scene.Scene) core.Intent {
+			sc.ByHandCluster()
+			sc.Operations = []core.Operation{{ID: "o", Step: "withdraw/mos", Intent: core.Intent{Kind: core.IntentWithdraw},
+				Title: "withdraw the maintenance request of the cluster", State: core.OperationVerifying, Started: scene.Ago(0)}}
+			return askNode(core.ScopeOS)
+		}, "withdraw the maintenance request of the cluster", core.RiskHigh, nil},
+		{"the cluster's withdrawal, and a node is being asked for", func(sc scene.Scene) core.Intent {
+			sc.ByHandCluster()
+			sc.Operations = []core.Operation{{ID: "o", Step: "ask-node/cmp-1", Intent: core.Intent{Kind: core.IntentAskNode, Node: "cmp-1"},
+				Node: "cmp-1", Title: "ask for the maintenance of cmp-1", State: core.OperationRunning, Started: scene.Ago(0)}}
+			return core.Intent{Kind: core.IntentWithdraw, Object: sc.ClusterRequests[0].Ref()}
+		}, "ask for the maintenance of cmp-1", core.RiskHigh, nil},
 		{"a node before the cluster", func(scene.Scene) core.Intent { return askNode(core.ScopeOS) }, "nobody asks for it", core.RiskHigh, nil},
 		{"a node in LCM's update", func(sc scene.Scene) core.Intent { sc.Update(time.Hour); return askNode(core.ScopeOS) }, "LCM's update runs",
 			core.RiskHigh, nil},
