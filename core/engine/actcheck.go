@@ -288,16 +288,10 @@ func (c actCheckAt) removalStands(ctx context.Context) error {
 
 // withinTheRule reads all locks and asks whether the rule for how many nodes may be worked on at a time still holds.
 func (c actCheckAt) withinTheRule(ctx context.Context) error {
-	locks, err := c.e.cfg.Kubernetes.NodeLocks(ctx)
-	if err != nil {
+	s := c.s.CopyFacts()
+	if err := c.e.readNodeLocks(ctx, s); err != nil {
 		return err
 	}
-	s := c.s.CopyFacts()
-	of := map[string][]*core.WorkloadLock{}
-	for _, l := range locks {
-		of[l.Node] = append(of[l.Node], l)
-	}
-	s.NodeLocks = core.NamesIn(of)
 	s.Operations = nil // the running one is among them
 	now := step.Plan(s, c.step.Intent)
 	for _, id := range []core.GuardID{core.GuardConcurrency, core.GuardZone} {
@@ -305,6 +299,20 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 			return refuse("%s: %s", g.Text, g.Answer)
 		}
 	}
+	return nil
+}
+
+// readNodeLocks reads all locks of nodes from the server into a Snapshot.
+func (e *Engine) readNodeLocks(ctx context.Context, s *core.Snapshot) error {
+	locks, err := e.cfg.Kubernetes.NodeLocks(ctx)
+	if err != nil {
+		return err
+	}
+	of := map[string][]*core.WorkloadLock{}
+	for _, l := range locks {
+		of[l.Node] = append(of[l.Node], l)
+	}
+	s.NodeLocks = core.NamesIn(of)
 	return nil
 }
 
@@ -458,6 +466,7 @@ func (e *Engine) quorumCheck(ctx context.Context, controller, node string) error
 		return nil
 	}
 	matters := progress.QuorumMatters(s, node)
+	s, asked := s.CopyFacts(), false
 	for _, q := range progress.QuorumSets {
 		if !q.AskedFirst() || !matters && progress.QuorumUnknown(s, q) == "" {
 			continue
@@ -470,8 +479,17 @@ func (e *Engine) quorumCheck(ctx context.Context, controller, node string) error
 			continue
 		}
 		v := progress.QuorumView{QuorumSet: q, Replicas: set.Replicas, Pods: pods}
-		if (matters || v.On(node)) && v.Holds(node) != progress.QuorumFree {
-			return refuse("what needs a quorum cannot do without the node: %s", progress.QuorumText(s, v, node))
+		if !matters && !v.On(node) {
+			continue
+		}
+		if !asked { // another node may have been let go since the Snapshot was made
+			if err := e.readNodeLocks(ctx, s); err != nil {
+				return err
+			}
+			asked = true
+		}
+		if hold, text := v.HoldsBesideLetGo(s, node); hold != progress.QuorumFree {
+			return refuse("what needs a quorum cannot do without the node: %s", text)
 		}
 	}
 	return nil

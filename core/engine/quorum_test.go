@@ -28,6 +28,10 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 		"release":           {core.IntentActRelease, nil, ""},
 		"release: a pod fell": {core.IntentActRelease, func(c *testCloud) { c.daemons.pods[1].Ready = false },
 			"mariadb-server-1 on cmp-2 is not"},
+		"release: another node was let go": {core.IntentActRelease, func(c *testCloud) { c.locks["cmp-2"].RawState = core.LockInactive },
+			"mariadb-server: 3 of 3 ready; cmp-2 is released and goes down"},
+		"begin: another node was let go": {core.IntentActBegin, func(c *testCloud) { c.locks["cmp-2"].RawState = core.LockInactive },
+			"cmp-2 is released and goes down"},
 		"release: the server does not say": {core.IntentActRelease, func(c *testCloud) {
 			c.noQuorum = &core.APIError{Kind: core.ErrForbidden, Call: "list StatefulSet mariadb-server", Message: "not yours"}
 		}, "forbidden: not yours"},
@@ -44,6 +48,8 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 				if tt.kind == core.IntentActRelease {
 					cloud.locks["cmp-1"].InnerState = core.InnerActive
 				}
+				cloud.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "ndr", UID: "ndr", Created: worldTime},
+					Kind: core.KindNodeDeletionRequest, Node: "cmp-2"}}
 				set := &core.StatefulSet{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3,
 					Selector: "app=mariadb"}
 				cloud.stateful = []*core.StatefulSet{set}

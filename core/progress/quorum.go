@@ -106,6 +106,38 @@ type QuorumView struct {
 // Holds is the rule by which the set holds the node.
 func (v QuorumView) Holds(node string) QuorumHold { return isNodeLocked(v.Replicas, v.Pods, node) }
 
+// LetGo tells whether a node goes down as soon as LCM gets to it, ready as it may be now: the OpenStack controller, or Lockstep in its place,
+// has released its lock, and its maintenance or its removal is asked for.
+func LetGo(s *core.Snapshot, node string) bool {
+	l := s.NodeLock(node, core.ControllerOpenStack)
+	if l == nil || l.State() != core.LockInactive {
+		return false
+	}
+	r, d := s.NodeRequest(node), s.Deletions[node]
+	return r != nil && r.Deleting.IsZero() || d != nil && d.Deleting.IsZero()
+}
+
+// HoldsBesideLetGo is the rule by which the set holds the node where pods on other nodes that are let go count as down, and the set's state in
+// words. The OpenStack controller counts only what is down by now; a removal does not count against its concurrency.
+func (v QuorumView) HoldsBesideLetGo(s *core.Snapshot, node string) (QuorumHold, string) {
+	text := QuorumText(s, v, node)
+	soon := v
+	soon.Pods = slices.Clone(v.Pods)
+	told := map[string]bool{}
+	for i, p := range soon.Pods {
+		if p.Node == "" || p.Node == node || !Serves(p) || !LetGo(s, p.Node) {
+			continue
+		}
+		soon.Pods[i] = new(*p)
+		soon.Pods[i].Ready = false
+		if !told[p.Node] {
+			text += "; " + wording.OneLine(s.Label(p.Node), 64) + " is released and goes down"
+		}
+		told[p.Node] = true
+	}
+	return soon.Holds(node), text
+}
+
 // GoesWith tells whether the set has no majority without the node while another member is down. One of its pods runs there; on a controller
 // it can also be one that has no node, as it was drained from it.
 func (v QuorumView) GoesWith(n *core.Node) bool {

@@ -22,16 +22,18 @@ func (p *planner) guardQuorum(controller, node string) {
 			continue
 		}
 		v, there := progress.Quorum(s, q)
-		switch why := progress.QuorumUnknown(s, q); {
-		case why != "":
+		if why := progress.QuorumUnknown(s, q); why != "" {
 			bad = append(bad, q.Name+" is not known: "+why)
 			g.Remedy = wording.TextOf(g.Remedy, "see it first")
-		case !there:
-		case v.Holds(node) != progress.QuorumFree:
-			bad = append(bad, progress.QuorumText(s, v, node))
+			continue
+		} else if !there {
+			continue
+		}
+		if hold, text := v.HoldsBesideLetGo(s, node); hold != progress.QuorumFree {
+			bad = append(bad, text)
 			g.Remedy = "mend it, or wait for it: " + q.Look()[1]
-		default:
-			good = append(good, progress.QuorumText(s, v, node))
+		} else {
+			good = append(good, text)
 		}
 	}
 	g.Answer = wording.TextOf(strings.Join(good, ", "), "nothing needs one")

@@ -25,6 +25,15 @@ func TestAQuorumHoldsANodeOfAPlayedController(t *testing.T) {
 		"a pod elsewhere is not":   {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "ctl-01", nil, short},
 		"a pod elsewhere crashes": {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "ctl-01",
 			func(sc scene.Scene) { sc.DaemonPods["openstack/mariadb-server"][1].Waits = "CrashLoopBackOff" }, "is not (CrashLoopBackOff)"},
+		"a pod is on a node that is to be removed and released": {all, "ctl-01", func(sc scene.Scene) {
+			sc.Removes("ctl-02")
+			sc.NodeLock("ctl-02", core.ControllerOpenStack).RawState = core.LockInactive
+		}, "mariadb-server: 3 of 3 ready; ctl-02 is released and goes down"},
+		"a pod is on a node that is to be removed, and held": {all, "ctl-01", func(sc scene.Scene) { sc.Removes("ctl-02") }, ""},
+		"a released node whose pod is down already is counted once": {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "ctl-01", func(sc scene.Scene) {
+			sc.Removes("ctl-02")
+			sc.NodeLock("ctl-02", core.ControllerOpenStack).RawState = core.LockInactive
+		}, short},
 		"a compute is no part of it":     {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "cmp-01", nil, ""},
 		"a compute that has a pod of it": {[]string{"cmp-01", "!ctl-02", "ctl-03"}, "cmp-01", nil, short},
 		"its own pod is away": {[]string{"", "!ctl-02", "ctl-03"}, "ctl-01", nil,
