@@ -600,6 +600,32 @@ func TestAMigrationIsLookedAtUntilNovaShowsIt(t *testing.T) {
 	})
 }
 
+// A result that cannot be asked for in half an hour is not known: the step ends, and what needs no answer of Nova's can be done on the node.
+func TestAResultThatCannotBeAskedForDoesNotHoldTheNodeForEver(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.cloud.migrating = true
+		b.arm()
+		id := b.migrating("web-1")
+		b.locked(func(c *testCloud) {
+			c.unseen = &core.APIError{Kind: core.ErrUnreachable, Server: core.ServerOpenStack, Call: "show instance"}
+		})
+		time.Sleep(blindFor - time.Minute)
+		if op := b.operation(id); op.State != core.OperationVerifying {
+			t.Errorf("after %s it is %s: %s", blindFor-time.Minute, op.State, op.Text)
+		}
+		if op := b.awaitEnd(id); op.State != core.OperationUnknown || !strings.Contains(op.Text, "could not be seen for 30 m") {
+			t.Errorf("it ended as %s: %s", op.State, op.Text)
+		}
+		st := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentOverrideLock, State: core.LockFailed,
+			Object: b.engine.Snapshot().NodeLock("cmp-1", core.ControllerOpenStack).Ref()})
+		if g, unmet := st.Unmet(core.GuardAlone); unmet {
+			t.Errorf("the lock cannot be set: %s", g.Answer)
+		}
+	})
+}
+
 // migrating begins a live migration and waits until it is under way.
 func (b *bench) migrating(name string) (id string) {
 	b.t.Helper()

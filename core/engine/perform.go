@@ -28,6 +28,10 @@ const (
 	// writeTimeout is longer than the deadlines that the adapters set on each call: they know how long their servers may take.
 	writeTimeout = 35 * time.Minute
 
+	// blindFor is how long the result of a write is looked for while nobody can be asked for it: longer than a server is away for its own
+	// update. Then it is not known, and the node is free for what needs no such answer, such as to set a lock by hand.
+	blindFor = 30 * time.Minute
+
 	// answerPatience is how long an answer may take before Lockstep looks for the result meanwhile, and how often it looks.
 	answerPatience = 15 * time.Second
 )
@@ -235,9 +239,15 @@ func (w *writing) verify(lost error) outcome {
 	var (
 		last  string
 		quiet = w.e.cfg.Wall() // wall time since when nothing has happened
+		blind time.Time        // since when each look has failed; zero: the last one has not
 	)
 	for {
 		o := w.look()
+		if o.err == nil || isGone(o.err) {
+			blind = time.Time{}
+		} else if blind.IsZero() {
+			blind = w.e.cfg.Wall()
+		}
 		if w.work.Err() != nil {
 			return outcome{state: core.OperationUnknown, text: leftUnseen}
 		}
@@ -247,6 +257,9 @@ func (w *writing) verify(lost error) outcome {
 			if w.e.cfg.Wall().Sub(quiet) > w.e.cfg.Settle {
 				return outcome{state: core.OperationUnknown, text: "the result was not seen: " + errorText(o.err)}
 			}
+		case o.err != nil && w.e.cfg.Wall().Sub(blind) > blindFor:
+			return outcome{state: core.OperationUnknown, text: "its result could not be seen for " + wording.SpanText(blindFor) + ": " +
+				errorText(o.err)}
 		case o.err != nil:
 			o.text = "cannot see the result: " + errorText(o.err)
 			quiet = w.e.cfg.Wall() // an outage does not mean that nothing happens
