@@ -170,8 +170,8 @@ func (l *Lease) due() (held bool, rest time.Duration) {
 	return l.held, rest
 }
 
-// inTime limits a renewal so that an answer that does not come leaves time to ask again. It does not where the limit of a call leaves that, or
-// where no time is left for it in any case, nor for a server that is known to be slow.
+// inTime limits a renewal so that an answer that does not come leaves time to ask again. It does not where the limit of a call leaves that,
+// or where no time is left for it in any case, nor for a server that is known to be slow.
 func (l *Lease) inTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	first, again := l.opts.Renew*6/10, l.opts.Renew/5
 	l.mu.Lock()
@@ -311,8 +311,8 @@ func (l *Lease) Confirm(ctx context.Context) error {
 	return nil
 }
 
-// prove asks the server whether the lease is ours. Where it is to be renewed soon, the renewal is the question: the server takes it only while
-// the lease is as we have seen it last, with our name.
+// prove asks the server whether the lease is ours. Where it is to be renewed soon, the renewal is the question: the server takes it only
+// while the lease is as we have seen it last, with our name.
 func (l *Lease) prove(ctx context.Context, asked time.Time) *core.APIError {
 	if err := l.turn.take(ctx); err != nil {
 		return Describe(err, l.call("get"))

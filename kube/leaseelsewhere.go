@@ -95,8 +95,8 @@ func (l *Lease) heldElsewhere() *core.APIError {
 }
 
 // nobodyElsewhere returns an error when another operator holds the lease of another namespace. When the login may not list leases
-// of all namespaces, it finds nobody and logs that once. A server that does not answer is an error. A look that began after the caller asked
-// is good for the caller, too.
+// of all namespaces, it finds nobody and logs that once. A server that does not answer is an error. A look that began after the caller
+// asked is good for the caller, too.
 func (l *Lease) nobodyElsewhere(ctx context.Context, asked time.Time) *core.APIError {
 	switch err := l.lookElsewhereSince(ctx, asked); {
 	case err == nil:

@@ -252,8 +252,8 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 	return nil
 }
 
-// nobodyAsks asks whether there is still no request for the node but one that is being removed: what is put on a node that is asked for again
-// goes down with it.
+// nobodyAsks asks whether there is still no request for the node but one that is being removed: what is put on a node that is asked for
+// again goes down with it.
 func (c actCheckAt) nobodyAsks(ctx context.Context) error {
 	requests, err := c.e.cfg.Kubernetes.Requests(ctx)
 	if err != nil {

@@ -109,15 +109,19 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 		says string
 	}{
 		"release: the request is withdrawn": {core.IntentActRelease, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
-		"release: the request is another":   {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
-		"release: the request is being removed": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime },
+		"release: the request is another": {core.IntentActRelease,
+			func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
+		"release: the request is being removed": {core.IntentActRelease,
+			func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime },
 			"being removed"},
-		"release: the request has another scope": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Scope = core.ScopeDrain },
+		"release: the request has another scope": {core.IntentActRelease,
+			func(c *testCloud) { c.requests["cmp-1"].Scope = core.ScopeDrain },
 			"its scope is"},
 		"release: the mode is another": {core.IntentActRelease, func(c *testCloud) {
 			c.annotations["cmp-1"] = map[string]string{core.AnnotationMigrationMode: string(core.ModeManual)}
 		}, "it is manual"},
-		"release: the request is not held any more": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Finalizers = nil },
+		"release: the request is not held any more": {core.IntentActRelease,
+			func(c *testCloud) { c.requests["cmp-1"].Finalizers = nil },
 			"finalizer"},
 		"release: an instance has come": {core.IntentActRelease, func(c *testCloud) { c.add("late", "cmp-1") }, "late"},
 		"release: one is on its way here": {core.IntentActRelease, func(c *testCloud) {
@@ -142,7 +146,8 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 		"in: nova-compute is down": {core.IntentActIntoScheduling, func(c *testCloud) { c.services["cmp-1"].Up = false }, "down"},
 		"in: somebody disabled it with a reason": {core.IntentActIntoScheduling,
 			func(c *testCloud) { c.services["cmp-1"].DisabledReason = "broken fan" }, "broken fan"},
-		"back: a pod is not ready": {core.IntentActRearm, func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} },
+		"back: a pod is not ready": {core.IntentActRearm,
+			func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} },
 			"ovs-x"},
 		"back: it is out of scheduling again": {core.IntentActRearm, func(c *testCloud) {
 			c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, core.DisabledReasonMaintenance
@@ -173,7 +178,8 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 	}
 }
 
-// What a played controller asks of Nova, Cinder and the pods can take a minute. A request that is withdrawn, or made, meanwhile stops the step.
+// What a played controller asks of Nova, Cinder and the pods can take a minute. A request that is withdrawn, or made, meanwhile stops the
+// step.
 func TestAPlayedControllerAsksForTheRequestLast(t *testing.T) {
 	asks, release, in := actScenes[core.IntentActBegin], actScenes[core.IntentActRelease], actScenes[core.IntentActIntoScheduling]
 	for name, tt := range map[string]struct {
@@ -182,12 +188,15 @@ func TestAPlayedControllerAsksForTheRequestLast(t *testing.T) {
 		meanwhile func(c *testCloud)
 		says      string // empty: it is written
 	}{
-		"release: nothing happens":          {core.IntentActRelease, release, func(*testCloud) {}, ""},
-		"release: the request is withdrawn": {core.IntentActRelease, release, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
-		"in: nothing happens":               {core.IntentActIntoScheduling, in, func(*testCloud) {}, ""},
-		"in: the node is asked for":         {core.IntentActIntoScheduling, in, asks, "asked for again"},
-		"in: another node is asked for":     {core.IntentActIntoScheduling, in, func(c *testCloud) { asks(c); c.requests["cmp-1"].Node = "cmp-2" }, ""},
-		"in: its request is being removed":  {core.IntentActIntoScheduling, in, func(c *testCloud) { asks(c); c.requests["cmp-1"].Deleting = worldTime }, ""},
+		"release: nothing happens": {core.IntentActRelease, release, func(*testCloud) {}, ""},
+		"release: the request is withdrawn": {core.IntentActRelease, release,
+			func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"in: nothing happens":       {core.IntentActIntoScheduling, in, func(*testCloud) {}, ""},
+		"in: the node is asked for": {core.IntentActIntoScheduling, in, asks, "asked for again"},
+		"in: another node is asked for": {core.IntentActIntoScheduling, in,
+			func(c *testCloud) { asks(c); c.requests["cmp-1"].Node = "cmp-2" }, ""},
+		"in: its request is being removed": {core.IntentActIntoScheduling, in,
+			func(c *testCloud) { asks(c); c.requests["cmp-1"].Deleting = worldTime }, ""},
 		"volumes in: the node is asked for": {core.IntentActVolumeIn, func(c *testCloud) {
 			actScenes[core.IntentActRearm](c)
 			scene.OutOf(c.volumeService("cmp-1@lvm"), core.DisabledReasonMaintenance)

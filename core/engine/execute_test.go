@@ -600,7 +600,8 @@ func TestAMigrationIsLookedAtUntilNovaShowsIt(t *testing.T) {
 	})
 }
 
-// A result that cannot be asked for in half an hour is not known: the step ends, and what needs no answer of Nova's can be done on the node.
+// A result that cannot be asked for in half an hour is not known: the step ends, and what needs no answer of Nova's can be done on the
+// node.
 func TestAResultThatCannotBeAskedForDoesNotHoldTheNodeForEver(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())

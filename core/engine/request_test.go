@@ -98,11 +98,15 @@ func TestARequestByHandIsMadeOnlyBesideThoseThatWereSeen(t *testing.T) {
 			byHand(c)
 			c.roles = map[string][]core.Role{"cmp-1": {core.RoleController}, "cmp-2": {core.RoleController}}
 		}, askNode, other, "no more nodes are in maintenance than the rule allows: controller: cmp-2"},
-		"a node, and the cluster is withdrawn":           {byHand, askNode, nobody, "the cluster is in maintenance by hand: nobody asks for it"},
-		"a node, and the cluster's goes":                 {byHand, askNode, func(c *testCloud) { c.cluster.Deleting = worldTime }, "its request is being removed"},
-		"a node, and the cluster's is another":           {byHand, askNode, func(c *testCloud) { c.cluster.UID = "x" }, "cluster request: cmr → x"},
-		"the cluster":                                    {nobody, askCluster, func(*testCloud) {}, ""},
-		"the cluster, and LCM asks for it":               {nobody, askCluster, func(c *testCloud) { c.cluster = newTestCloud().cluster }, "LCM asks for it since"},
+		"a node, and the cluster is withdrawn": {byHand, askNode, nobody,
+			"the cluster is in maintenance by hand: nobody asks for it"},
+		"a node, and the cluster's goes": {byHand, askNode,
+			func(c *testCloud) { c.cluster.Deleting = worldTime }, "its request is being removed"},
+		"a node, and the cluster's is another": {byHand, askNode,
+			func(c *testCloud) { c.cluster.UID = "x" }, "cluster request: cmr → x"},
+		"the cluster": {nobody, askCluster, func(*testCloud) {}, ""},
+		"the cluster, and LCM asks for it": {nobody, askCluster,
+			func(c *testCloud) { c.cluster = newTestCloud().cluster }, "LCM asks for it since"},
 		"the cluster's withdrawal":                       {byHand, withdraw, func(*testCloud) {}, ""},
 		"the cluster's withdrawal, and a node's is made": {byHand, withdraw, other, "no node is in maintenance: cmp-2"},
 	} {

@@ -106,8 +106,8 @@ type QuorumView struct {
 // Holds is the rule by which the set holds the node.
 func (v QuorumView) Holds(node string) QuorumHold { return isNodeLocked(v.Replicas, v.Pods, node) }
 
-// LetGo tells whether a node goes down as soon as LCM gets to it, ready as it may be now: the OpenStack controller, or Lockstep in its place,
-// has released its lock, and its maintenance or its removal is asked for.
+// LetGo tells whether a node goes down as soon as LCM gets to it, ready as it may be now: the OpenStack controller, or Lockstep in its
+// place, has released its lock, and its maintenance or its removal is asked for.
 func LetGo(s *core.Snapshot, node string) bool {
 	l := s.NodeLock(node, core.ControllerOpenStack)
 	if l == nil || l.State() != core.LockInactive {
@@ -117,8 +117,8 @@ func LetGo(s *core.Snapshot, node string) bool {
 	return r != nil && r.Deleting.IsZero() || d != nil && d.Deleting.IsZero()
 }
 
-// HoldsBesideLetGo is the rule by which the set holds the node where pods on other nodes that are let go count as down, and the set's state in
-// words. The OpenStack controller counts only what is down by now; a removal does not count against its concurrency.
+// HoldsBesideLetGo is the rule by which the set holds the node where pods on other nodes that are let go count as down, and the set's state
+// in words. The OpenStack controller counts only what is down by now; a removal does not count against its concurrency.
 func (v QuorumView) HoldsBesideLetGo(s *core.Snapshot, node string) (QuorumHold, string) {
 	text := QuorumText(s, v, node)
 	soon := v
