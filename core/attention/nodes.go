@@ -223,7 +223,8 @@ func (f *facts) nodeWaits(n nodeFacts) {
 func (f *facts) movedByBatch(n nodeFacts, left []core.InstanceView) (op *core.Operation, rest []core.InstanceView) {
 	for i := range f.s.Operations {
 		op := &f.s.Operations[i]
-		if op.Node != n.Name || op.Past || !f.s.Write.Armed || op.State != core.OperationRunning && op.State != core.OperationVerifying {
+		mayBegin := f.s.Write.Armed || op.Elsewhere != "" // of another window it is not known
+		if op.Node != n.Name || op.Past || !mayBegin || op.State != core.OperationRunning && op.State != core.OperationVerifying {
 			continue
 		}
 		rest := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
