@@ -254,6 +254,11 @@ func TestServerIsAskedWhoseTheLeaseIs(t *testing.T) {
 
 // A node is declared safe on what Nova itself shows of its host right before the write.
 func TestDeclareSafeAsksNovaItself(t *testing.T) {
+	comes := func(c *testCloud) {
+		c.add("late-1", "cmp-2")
+		c.migrations["id-late-1"] = []*core.Migration{{ID: 9, InstanceID: "id-late-1", Type: core.MigrationLive, Status: "running",
+			SourceHost: "cmp-2", DestHost: "cmp-1", Created: worldTime, Updated: worldTime}}
+	}
 	for name, tt := range map[string]struct {
 		then func(c *testCloud) // after the last look
 		says string
@@ -263,6 +268,15 @@ func TestDeclareSafeAsksNovaItself(t *testing.T) {
 			c.add("late-1", "cmp-1")
 			c.blind = 1
 		}, "late-1"},
+		"an instance is on its way": {comes, "late-1 (running)"},
+		"Nova does not see its cell for a moment, and an instance is on its way": {func(c *testCloud) {
+			comes(c)
+			c.blindTo = map[string]int{"cmp-1": 1}
+		}, "late-1 (running)"},
+		"Nova shows that an instance is on its way, and does not see its cell in the next moment": {func(c *testCloud) {
+			comes(c)
+			c.blindTo = map[string]int{"id-late-1": 1}
+		}, "late-1 (running)"},
 		"Nova does not see its cell": {func(c *testCloud) { delete(c.services, "cmp-1") }, "not even its nova-compute"},
 	} {
 		t.Run(name, func(t *testing.T) {

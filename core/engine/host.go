@@ -32,23 +32,29 @@ func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
 	return e.nothingComes(ctx, node)
 }
 
-// instancesOn asks Nova twice what is on a host, and in between whether the host's cell answers: what either answer shows is there. One
-// query that a cell's database did not answer makes the host seem empty, and the next one is answered again.
+// instancesOn is what Nova shows on a host.
 func (e *Engine) instancesOn(ctx context.Context, host string) ([]*core.Instance, error) {
-	before, err := e.cfg.OpenStack.InstancesOf(ctx, host)
+	return twice(ctx, e, host, e.cfg.OpenStack.InstancesOf)
+}
+
+// twice asks Nova twice what a host has, and in between whether the host's cell answers: what either answer shows is there, as the later
+// one shows it. One query that a cell's database did not answer makes the host seem empty, and the next one is answered again.
+func twice[T core.Object](ctx context.Context, e *Engine, host string,
+	ask func(ctx context.Context, host string) ([]T, error)) ([]T, error) {
+	before, err := ask(ctx, host)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.cellAnswers(ctx, host); err != nil {
 		return nil, err
 	}
-	found, err := e.cfg.OpenStack.InstancesOf(ctx, host)
+	found, err := ask(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	for _, in := range before {
-		if !slices.ContainsFunc(found, func(other *core.Instance) bool { return other.ID == in.ID }) {
-			found = append(found, in)
+	for _, one := range before {
+		if !slices.ContainsFunc(found, func(other T) bool { return other.Key() == one.Key() }) {
+			found = append(found, one)
 		}
 	}
 	return found, nil
@@ -70,14 +76,11 @@ func (e *Engine) cellAnswers(ctx context.Context, host string) error {
 }
 
 // nothingComes asks Nova whether a migration is under way from or to the node's host: until it ends, Nova lists the instance on its
-// source. As in a Snapshot, only an instance's newest record counts.
+// source. As in a Snapshot, only an instance's newest record counts. What Nova has shown as under way counts until a newer record is seen.
 func (e *Engine) nothingComes(ctx context.Context, node string) error {
 	s, nova := e.Snapshot(), e.cfg.OpenStack
 	host := s.HostOf(node)
-	if err := e.cellAnswers(ctx, host); err != nil {
-		return err
-	}
-	records, err := nova.MigrationsOn(ctx, host)
+	records, err := twice(ctx, e, host, nova.MigrationsOn)
 	if err != nil {
 		return err
 	}
@@ -97,7 +100,8 @@ func (e *Engine) nothingComes(ctx context.Context, node string) error {
 		if err != nil {
 			return err
 		}
-		if len(own) > 0 && own[0].ID == m.ID && !(m.SourceHost == host && progress.LeftRunning(s, in)) {
+		followed := len(own) > 0 && own[0].ID != m.ID && !own[0].Created.Before(m.Created)
+		if !followed && !(m.SourceHost == host && progress.LeftRunning(s, in)) {
 			names = append(names, progress.InstanceLabel(in)+" ("+m.Status+")")
 		}
 	}

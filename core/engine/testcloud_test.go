@@ -30,6 +30,7 @@ type testCloud struct {
 	instances   map[string]*core.Instance
 	blind       int                          // so many lists of a host's instances are answered as if the host had none
 	migrations  map[string][]*core.Migration // newest last
+	blindTo     map[string]int               // so many lists of a host's or an instance's migrations are answered as if there were none
 	services    map[string]*core.ComputeService
 	volumes     map[string]*core.VolumeService // by what Cinder calls their hosts
 	locks       map[string]*core.WorkloadLock  // the openstack lock, by node
@@ -414,6 +415,9 @@ func (c *testCloud) MigrationsOf(_ context.Context, id string) ([]*core.Migratio
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []*core.Migration
+	if c.overlooks(id) {
+		return nil, nil
+	}
 	for _, m := range c.migrations[id] {
 		cp := *m
 		out = append(out, &cp)
@@ -426,6 +430,9 @@ func (c *testCloud) MigrationsOn(_ context.Context, host string) ([]*core.Migrat
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []*core.Migration
+	if c.overlooks(host) {
+		return nil, nil
+	}
 	for _, ms := range c.migrations {
 		for _, m := range ms {
 			if m.SourceHost == host || m.DestHost == host {
@@ -435,6 +442,15 @@ func (c *testCloud) MigrationsOn(_ context.Context, host string) ([]*core.Migrat
 		}
 	}
 	return out, nil
+}
+
+// overlooks tells whether a list of migrations is answered as if there were none. The caller holds the lock.
+func (c *testCloud) overlooks(of string) bool {
+	if c.blindTo[of] == 0 {
+		return false
+	}
+	c.blindTo[of]--
+	return true
 }
 
 // action is one of Nova's actions: it needs the instance to be at rest.
