@@ -238,6 +238,37 @@ func TestTheOwnerIsHeardRightBeforeTheWrite(t *testing.T) {
 	}
 }
 
+// A migration is decided only while its source takes part: right before, Nova is asked for the record that names it, and for its
+// nova-compute.
+func TestAMigrationIsDecidedWithItsSourceOnly(t *testing.T) {
+	for _, kind := range []core.IntentKind{core.IntentConfirmResize, core.IntentRevertResize} {
+		for name, tt := range map[string]struct {
+			happens func(c *testCloud) // after the last look
+			want    string
+		}{
+			"it was decided elsewhere": {func(c *testCloud) { c.decided("id-half", "confirming") }, "no migration of half that waits"},
+			"its record is not shown":  {func(c *testCloud) { c.blindTo = map[string]int{"id-half": 1} }, "no migration of half that waits"},
+			"it came from elsewhere": {func(c *testCloud) {
+				c.migrations["id-half"] = append(c.migrations["id-half"], &core.Migration{ID: 8, InstanceID: "id-half",
+					Type: core.MigrationCold, Status: "finished", SourceHost: "cmp-3", DestHost: "cmp-2", Created: worldTime})
+			}, "half came from cmp-3"},
+			"the nova-compute of its source is down": {func(c *testCloud) { c.services["cmp-1"].Up = false },
+				"nova-compute of cmp-1, from where half came, is down now"},
+		} {
+			t.Run(string(kind)+", "+name, func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
+					c := newTestCloud()
+					onlyHalfAway(c)
+					why := confirmedBefore(t, c, core.Intent{Kind: kind, Instance: "id-half"}, tt.happens)
+					if !strings.Contains(why, tt.want) || len(c.written()) > 0 {
+						t.Errorf("%q; written: %q", why, c.written())
+					}
+				})
+			})
+		}
+	}
+}
+
 // A mode that the server refused is not remembered: Lockstep does not offer to set it back, neither now nor after a restart.
 func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

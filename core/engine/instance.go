@@ -88,7 +88,27 @@ func (w *instanceChecker) check(ctx context.Context) error {
 	for _, m := range ms {
 		w.known = max(w.known, m.ID)
 	}
+	if step.Decides(w.change.Do) {
+		return w.sourceTakesPart(ctx, in, ms)
+	}
 	return nil
+}
+
+// sourceTakesPart asks whether the instance came from where the operator was told, and whether nova-compute is up there: it cleans up, or
+// takes the instance back. The records are the instance's, the newest first.
+func (w *instanceChecker) sourceTakesPart(ctx context.Context, in *core.Instance, records []*core.Migration) error {
+	i := slices.IndexFunc(w.basis, func(f core.Fact) bool { return f.Name == step.SourceFactName })
+	switch {
+	case len(records) == 0 || records[0].Status != "finished":
+		return refuse("Nova shows no migration of %s that waits for a decision", in.Name)
+	case i < 0 || records[0].SourceHost != w.basis[i].Value:
+		return refuse("%s came from %s, by its record", in.Name, wording.TextOf(w.label(records[0].SourceHost), "no host"))
+	}
+	svc, err := w.nova.ComputeService(ctx, records[0].SourceHost)
+	if err == nil && (!svc.Up || svc.ForcedDown) {
+		err = refuse("nova-compute of %s, from where %s came, is %s now", w.label(svc.Host), in.Name, step.UpText(svc))
+	}
+	return err
 }
 
 // hostIsDead asks Nova whether the host's nova-compute is down, and Kubernetes whether its kubelet reports.

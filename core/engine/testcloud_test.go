@@ -515,14 +515,26 @@ func (c *testCloud) coldMigrate(id string) error {
 }
 
 func (c *testCloud) confirmResize(id string) error {
-	return c.action("confirm", id, func(in *core.Instance) error { in.Status, in.VMState = "ACTIVE", "active"; return nil })
+	return c.action("confirm", id, func(in *core.Instance) error {
+		in.Status, in.VMState = "ACTIVE", "active"
+		c.decided(id, "confirmed")
+		return nil
+	})
 }
 
 func (c *testCloud) revertResize(id string) error {
 	return c.action("revert", id, func(in *core.Instance) error {
 		in.Status, in.VMState, in.Host = "ACTIVE", "active", "cmp-1"
+		c.decided(id, "reverted")
 		return nil
 	})
+}
+
+// decided ends the newest migration of an instance. The caller holds the lock.
+func (c *testCloud) decided(id, status string) {
+	if ms := c.migrations[id]; len(ms) > 0 {
+		ms[len(ms)-1].Status = status
+	}
 }
 
 func (c *testCloud) stop(id string) error {

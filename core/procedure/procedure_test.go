@@ -52,7 +52,7 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.Instance("cmp-01", "res-1")
 			sc.Status("res-1", "RESCUE", "rescued")
 			sc.Instance("cmp-01", "rs-1")
-			sc.Status("rs-1", "VERIFY_RESIZE", "resized")
+			sc.CameFrom("rs-1", "cmp-02")
 			sc.Lock("cmp-01", core.ControllerCeph, core.LockInactive)
 			return sc
 		}, []string{asked, "waiting: tell the owners of 8 instances | 1 project; enter lists whom to tell",

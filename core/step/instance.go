@@ -187,6 +187,9 @@ func (p *planner) instanceAction() {
 		p.guardRunningMigration(in, m, rule)
 	} else {
 		p.guardStatus(in, rule)
+		if Decides(p.i.Kind) && slices.Contains(rule.Statuses, in.Status) {
+			p.guardSource(m)
+		}
 		p.guardIdle(in, m)
 		if rule.Dead {
 			p.guardComputeDown(in)

@@ -31,12 +31,38 @@ func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
 	p.guard(g)
 }
 
+// Decides tells whether the intent decides a cold migration or a resize. Its source has a part in either: it cleans up, or takes the
+// instance back.
+func Decides(kind core.IntentKind) bool {
+	return kind == core.IntentConfirmResize || kind == core.IntentRevertResize
+}
+
+// SourceFactName names the fact of the host from which an instance came.
+const SourceFactName = "came from"
+
+// guardSource holds when Nova's record shows from where the instance came. Without it nobody knows whether that host lives, and whether it
+// goes down next. Nova itself decides only what is "finished" by its record (nova.compute.api: confirm_resize, revert_resize).
+func (p *planner) guardSource(m *core.Migration) {
+	g := core.Guard{ID: core.GuardValueKnown, Text: "it is known from where it came", Answer: "no record of its migration is known",
+		Remedy: "wait until Nova's records are read"}
+	switch {
+	case m == nil:
+	case m.Status != "finished":
+		g.Answer = "the record of its migration is " + wording.TextOf(wording.OneLine(m.Status, 30), "without a status")
+	case m.SourceHost == "":
+		g.Answer = "the record of its migration names no source"
+	default:
+		g.Holds, g.Answer = true, "from "+progress.HostLabel(p.s, m.SourceHost)
+		p.fact(SourceFactName, m.SourceHost)
+	}
+	p.guard(g)
+}
+
 // guardComputeUp holds when the nova-compute services that carry the step out are up. Else Nova would accept the call and leave the
 // instance in its task for ever.
 func (p *planner) guardComputeUp(in *core.Instance, m *core.Migration) {
 	hosts := []string{in.Host}
-	if slices.Contains([]core.IntentKind{core.IntentConfirmResize, core.IntentRevertResize}, p.i.Kind) && m != nil && m.SourceHost != "" &&
-		m.SourceHost != in.Host {
+	if Decides(p.i.Kind) && m != nil && m.SourceHost != "" && m.SourceHost != in.Host {
 		hosts = append(hosts, m.SourceHost)
 	}
 	g := core.Guard{ID: core.GuardComputeUp, Text: "nova-compute of its host is up", Holds: true,

@@ -31,9 +31,11 @@ func TestCommandsAreThoseThatOperatorsType(t *testing.T) {
 			[]string{"openstack --os-compute-api-version 2.30 server migrate --live-migration " + scene.Web1}},
 		{"cold-migrate", scene.Healthy, core.Intent{Kind: core.IntentColdMigrate, Instance: scene.Web1},
 			[]string{"openstack server migrate " + scene.Web1}},
-		{"confirm", scene.Healthy, core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1},
+		{"confirm", func() scene.Scene { sc := scene.Healthy(); sc.CameFrom("web-1", "cmp-02"); return sc },
+			core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1},
 			[]string{"openstack server migration confirm " + scene.Web1}},
-		{"revert", scene.Healthy, core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1},
+		{"revert", func() scene.Scene { sc := scene.Healthy(); sc.CameFrom("web-1", "cmp-02"); return sc },
+			core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1},
 			[]string{"openstack server migration revert " + scene.Web1}},
 		{"stop", scene.Healthy, core.Intent{Kind: core.IntentStop, Instance: scene.Web1}, []string{"openstack server stop " + scene.Web1}},
 		{"start", scene.Healthy, core.Intent{Kind: core.IntentStart, Instance: scene.Web1}, []string{"openstack server start " + scene.Web1}},
@@ -155,12 +157,19 @@ func TestGuards(t *testing.T) {
 		{"cold: paused", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "PAUSED", "paused") }, cold, []core.GuardID{"status"}},
 		{"confirm: not waiting", scene.Healthy, func(scene.Scene) {}, core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1},
 			[]core.GuardID{"status"}},
-		{"confirm: waiting", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "VERIFY_RESIZE", "resized") },
+		{"confirm: waiting", scene.Healthy, func(sc scene.Scene) { sc.CameFrom("web-1", "cmp-02") },
 			core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1}, nil},
+		{"confirm: nobody knows from where it came", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "VERIFY_RESIZE", "resized") },
+			core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1}, []core.GuardID{"known"}},
+		{"confirm: only an older migration of it is known", scene.Healthy, func(sc scene.Scene) {
+			sc.Migration(sc.Status("web-1", "VERIFY_RESIZE", "resized"), "completed", "cmp-01", time.Hour)
+		}, core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1}, []core.GuardID{"known"}},
 		{"confirm: its source is down", scene.Healthy, func(sc scene.Scene) {
 			m := sc.Migration(sc.Status("web-1", "VERIFY_RESIZE", "resized"), "finished", "cmp-01", time.Minute)
 			m.Type, m.SourceHost, sc.Services["cmp-02"].Up = core.MigrationCold, "cmp-02", false
 		}, core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1}, []core.GuardID{"compute-up"}},
+		{"revert: nobody knows from where it came", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "VERIFY_RESIZE", "resized") },
+			core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1}, []core.GuardID{"known"}},
 		{"revert: its source is held", scene.Healthy, func(sc scene.Scene) { sc.CameFrom("web-1", "cmp-02"); sc.Maintained("cmp-02", "") },
 			core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1}, nil},
 		{"revert: its source is released to LCM", scene.Healthy, func(sc scene.Scene) {
