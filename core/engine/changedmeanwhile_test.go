@@ -247,7 +247,7 @@ func TestAMigrationIsDecidedWithItsSourceOnly(t *testing.T) {
 			want    string
 		}{
 			"it was decided elsewhere": {func(c *testCloud) { c.decided("id-half", "confirming") }, "no migration of half that waits"},
-			"its record is not shown":  {func(c *testCloud) { c.blindTo = map[string]int{"id-half": 1} }, "no migration of half that waits"},
+			"its record is not shown":  {func(c *testCloud) { c.blindTo = map[string]int{"id-half": 1} }, "no migrations of half now"},
 			"it came from elsewhere": {func(c *testCloud) {
 				c.migrations["id-half"] = append(c.migrations["id-half"], &core.Migration{ID: 8, InstanceID: "id-half",
 					Type: core.MigrationCold, Status: "finished", SourceHost: "cmp-3", DestHost: "cmp-2", Created: worldTime})

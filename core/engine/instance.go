@@ -25,17 +25,23 @@ type instanceChecker struct {
 	label  func(host string) string     // the label of the host's node
 	node   func(host string) *core.Node // as the last Snapshot has it; nil when the cluster has none
 	dead   func(host string) bool       // progress.HostDead, as the last Snapshot has it
+	newest func() *core.Migration       // the instance's newest migration record, as the last Snapshot has it; nil when it has none
 
-	known int  // the newest migration record before the write
-	begun bool // the server has shown that the action began
+	known int       // the newest migration record before the write
+	since time.Time // where none is known: when the write began, less recordSkew
+	begun bool      // the server has shown that the action began
 }
+
+// recordSkew is how far Nova's clock may be behind the cluster's: a record that is older than a write by more than that is not the write's.
+const recordSkew = 10 * time.Minute
 
 func checkInstance(e *Engine, step core.Step, c core.InstanceAction) checker {
 	return &instanceChecker{nova: e.cfg.OpenStack, change: c, basis: step.Basis, now: e.cfg.Clock, settle: e.cfg.Settle,
-		kube:  e.cfg.Kubernetes,
-		label: func(host string) string { return progress.HostLabel(e.Snapshot(), host) },
-		node:  func(host string) *core.Node { return e.Snapshot().NodeOfHost(host) },
-		dead:  func(host string) bool { return progress.HostDead(e.Snapshot(), host) }}
+		kube:   e.cfg.Kubernetes,
+		label:  func(host string) string { return progress.HostLabel(e.Snapshot(), host) },
+		node:   func(host string) *core.Node { return e.Snapshot().NodeOfHost(host) },
+		dead:   func(host string) bool { return progress.HostDead(e.Snapshot(), host) },
+		newest: func() *core.Migration { return e.Snapshot().LatestMigration(c.Instance.UID) }}
 }
 
 // instanceActions returns one InstanceAction for each action.
@@ -85,8 +91,17 @@ func (w *instanceChecker) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if newest := w.newest(); newest != nil {
+		if len(ms) == 0 { // an answer without its cell
+			return refuse("Nova shows no migrations of %s now, and has shown one before", in.Name)
+		}
+		w.known = newest.ID
+	}
 	for _, m := range ms {
 		w.known = max(w.known, m.ID)
+	}
+	if w.known == 0 {
+		w.since = w.now().Add(-recordSkew)
 	}
 	if step.Decides(w.change.Do) {
 		return w.sourceTakesPart(ctx, in, ms)
@@ -238,7 +253,7 @@ func (w *instanceChecker) settled(ctx context.Context, in *core.Instance) outcom
 		dead := w.dead(w.change.Host)
 		return outcome{state: core.OperationVerifying, moving: w.change.Do == core.IntentForceComplete && !dead, unsure: dead, text: text}
 	}
-	aborted := m == nil || m.Status == "cancelled"
+	aborted := m == nil && in.Host == w.change.Host || m != nil && m.Status == "cancelled"
 	switch {
 	case w.change.Do == core.IntentAbortMigration && aborted:
 		return outcome{state: core.OperationDone, text: "aborted; it runs on " + w.label(in.Host)}
@@ -315,19 +330,22 @@ func (w *instanceChecker) confirming(ctx context.Context, in *core.Instance, beg
 	return outcome{state: core.OperationVerifying, text: "Nova accepted it, but the instance is " + in.Status + " still"}
 }
 
-// own is the migration record that this write made: the first one that was not there before. It returns what migration returns.
+// own is the migration record that this write made: the first one that was not there before. It returns what migration returns. Where none
+// was there, the answer may have lacked the instance's cell: then an older one is not meant either.
 func (w *instanceChecker) own(ctx context.Context) (m *core.Migration, later bool, err error) {
-	return w.record(ctx, func(id int) bool { return id > w.known })
+	return w.record(ctx, func(m *core.Migration) bool {
+		return m.ID > w.known && (w.known > 0 || m.Created.IsZero() || !m.Created.Before(w.since))
+	})
 }
 
 // migration is the record with the number, nil when there is none. later tells whether another migration followed: what the instance
 // does now then belongs to that one.
 func (w *instanceChecker) migration(ctx context.Context, id int) (m *core.Migration, later bool, err error) {
-	return w.record(ctx, func(one int) bool { return one == id })
+	return w.record(ctx, func(m *core.Migration) bool { return m.ID == id })
 }
 
-// record is the oldest of the instance's records whose number is meant.
-func (w *instanceChecker) record(ctx context.Context, meant func(id int) bool) (m *core.Migration, later bool, err error) {
+// record is the oldest of the instance's records that are meant.
+func (w *instanceChecker) record(ctx context.Context, meant func(*core.Migration) bool) (m *core.Migration, later bool, err error) {
 	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
 	if err != nil {
 		return nil, false, err
@@ -335,7 +353,7 @@ func (w *instanceChecker) record(ctx context.Context, meant func(id int) bool) (
 	newest := 0
 	for _, one := range ms {
 		newest = max(newest, one.ID)
-		if meant(one.ID) && (m == nil || one.ID < m.ID) {
+		if meant(one) && (m == nil || one.ID < m.ID) {
 			m = one
 		}
 	}

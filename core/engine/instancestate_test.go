@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -73,4 +74,58 @@ func TestAnActionOnAnInstanceInErrorIsJudgedByItsEnd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The record of an earlier migration does not count as that of the write, also where one answer lacks it right before.
+func TestAnEarlierMigrationIsNotTheWritesOwn(t *testing.T) {
+	for name, known := range map[string]bool{"Lockstep knows it": true, "Lockstep does not know it": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				cloud := newTestCloud()
+				cloud.migrating, cloud.lastID = true, 7
+				earlier := func() {
+					long := worldTime.AddDate(0, -1, 0)
+					cloud.migrations["id-web-1"] = []*core.Migration{{ID: 7, InstanceID: "id-web-1", Type: core.MigrationLive, Status: "completed",
+						SourceHost: "cmp-3", DestHost: "cmp-1", Created: long, Updated: long}}
+				}
+				if known {
+					earlier()
+				}
+				b := newBench(t, t.TempDir(), cloud)
+				defer b.end()
+				b.arm()
+				cloud.mu.Lock()
+				earlier()
+				cloud.blindTo = map[string]int{"id-web-1": 1}
+				cloud.mu.Unlock()
+				id, err := b.confirm(liveMigrate("web-1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if known {
+					if op := b.awaitEnd(id); !strings.Contains(op.Text, "Nova shows no migrations of web-1 now") || len(cloud.written()) > 0 {
+						t.Errorf("it ended as %s: %s; written: %q", op.State, op.Text, cloud.written())
+					}
+					return
+				}
+				op := b.await(id, func(op core.Operation) bool { return op.State.Ended() || strings.Contains(op.Text, "running") })
+				if op.State.Ended() {
+					t.Errorf("while it runs it ended as %s: %s", op.State, op.Text)
+				}
+			})
+		})
+	}
+}
+
+// An abort whose migration is not shown any more was too late where the instance runs elsewhere.
+func TestAnAbortIsJudgedByWhereTheInstanceIs(t *testing.T) {
+	cloud := newTestCloud()
+	w := &instanceChecker{nova: cloud, now: time.Now, label: func(host string) string { return host },
+		change: core.InstanceAction{Do: core.IntentAbortMigration, Instance: cloud.instances["id-web-1"].Ref(), Host: "cmp-1", MigrationID: 7}}
+	for host, want := range map[string]core.OperationState{"cmp-1": core.OperationDone, "cmp-2": core.OperationFailed} {
+		cloud.instances["id-web-1"].Host = host
+		if o := w.outcome(t.Context(), sent{}); o.state != want || o.err != nil {
+			t.Errorf("on %s: %s: %s, %v", host, o.state, o.text, o.err)
+		}
+	}
 }

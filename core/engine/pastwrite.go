@@ -54,7 +54,7 @@ func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (o
 	iw := &instanceChecker{
 		nova: knownNova{s: s}, now: func() time.Time { return s.Now }, label: func(host string) string { return progress.HostLabel(s, host) },
 		dead:  func(host string) bool { return progress.HostDead(s, host) },
-		known: w.Begun.Known,
+		known: w.Begun.Known, since: w.Begun.At.Add(-recordSkew),
 		change: core.InstanceAction{Do: w.Intent.Kind, Instance: in.Ref(), Host: w.Begun.Host, Status: w.Begun.Status,
 			MigrationID: w.Begun.Migration},
 	}
