@@ -1,6 +1,7 @@
 package procedure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,20 +60,38 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 			in.Status, in.TaskState = "REBUILD", "rebuilding"
 			return &core.Migration{Type: core.MigrationEvacuation, Status: "accepted"}
 		}, "wait"},
+		"it is being evacuated, and that is not known yet": {func(in *core.Instance) *core.Migration {
+			in.Status, in.TaskState = "REBUILD", "rebuild_spawning"
+			return nil
+		}, "wait"},
+		"it was being evacuated, to a host that is dead, too": {func(in *core.Instance) *core.Migration {
+			in.Status, in.TaskState = "REBUILD", "rebuild_spawning"
+			return &core.Migration{Type: core.MigrationEvacuation, Status: "accepted", DestHost: "cmp-03"}
+		}, "by hand"},
+		"it was being stopped": {func(in *core.Instance) *core.Migration { in.TaskState = "powering-off"; return nil }, "by hand"},
+		"it was rebooting": {func(in *core.Instance) *core.Migration {
+			in.Status, in.TaskState = "REBOOT", "rebooting"
+			return nil
+		}, "by hand"},
+		"it was being saved as an image": {func(in *core.Instance) *core.Migration { in.TaskState = "image_uploading"; return nil }, "by hand"},
+		"it is being deleted":            {func(in *core.Instance) *core.Migration { in.TaskState = "deleting"; return nil }, "wait"},
 	} {
 		for of, sn := range map[string]func() scene.Scene{"a maintenance": scene.InMaintenance,
 			"a removal": func() scene.Scene { sc := scene.Healthy(); sc.Removes("cmp-01"); return sc }} {
 			sc := sn()
 			sc.Mode("cmp-01", core.ModeManual)
 			in := sc.Instance("cmp-01", "db-1")
-			if m := tt.set(in); m != nil {
-				m.ID, m.InstanceID, m.SourceHost, m.DestHost, m.Created = 9, in.ID, "cmp-01", "cmp-02", scene.Ago(time.Minute)
+			m := tt.set(in)
+			if m != nil {
+				m.ID, m.InstanceID, m.SourceHost, m.DestHost = 9, in.ID, "cmp-01", cmp.Or(m.DestHost, "cmp-02")
+				m.Created = scene.Ago(time.Minute)
 				sc.Migrations[in.ID] = []*core.Migration{m}
 			}
 			sc.Dies("cmp-01")
+			sc.Dies("cmp-03")
 			p, _ := Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
 			safe := step.Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentDeclareSafe, Node: "cmp-01"})
-			if _, unmet := safe.Unmet(core.GuardNoMigration); unmet != (in.TaskState != "") {
+			if _, unmet := safe.Unmet(core.GuardNoMigration); unmet != (m != nil && in.TaskState != "") {
 				t.Errorf("%s, in %s: a migration holds up that the node is declared safe: %t", name, of, unmet)
 			}
 			own, _ := Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: in.ID})
@@ -86,10 +105,10 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 					case slices.Contains(st.Commands, "openstack server set --state error "+in.ID):
 						got = "by hand"
 						const elsewhere = "first make sure that no guest of it runs there, either"
-						if strings.Contains(st.Why, elsewhere) != (in.TaskState == "migrating") {
+						if strings.Contains(st.Why, elsewhere) != (m != nil) {
 							t.Errorf("%s, in %s: %s", name, of, st.Why)
 						}
-					case st.State == core.StepWaiting:
+					case st.State == core.StepWaiting, st.State == core.StepBlocked:
 						got = "wait"
 					}
 				}

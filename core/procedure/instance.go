@@ -125,19 +125,24 @@ func instanceStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	return st
 }
 
-// deadHostStep is the step of an instance whose host is dead, and which Nova does not evacuate as it is: in another status, or still on its
-// way to where it will never come. Written down as failed, by hand, it can be evacuated. An evacuation that is under way is left alone.
+// deadHostStep is the step of an instance whose host is dead, and which Nova does not evacuate as it is: in another status, in a task that
+// its host never ends, or still on its way to where it will never come. Written down as failed, by hand, it can be evacuated. What is being
+// rebuilt elsewhere is left alone, and what is being deleted.
 func deadHostStep(s *core.Snapshot, v core.InstanceView) (core.Step, bool) {
 	in := v.Instance
 	m := s.LatestMigration(in.ID)
 	leaves := progress.Moving(s, in) && m != nil && m.Type != core.MigrationEvacuation
 	fits := slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status)
-	if !progress.HostDead(s, in.Host) || !leaves && (in.TaskState != "" || fits) ||
+	if !progress.HostDead(s, in.Host) || !leaves && (step.LeftAlone(s, in) || fits && in.TaskState == "") ||
 		step.Plan(s, core.Intent{Kind: core.IntentLiveMigrate, Instance: in.ID}).State == core.StepRunning {
 		return core.Step{}, false
 	}
+	advice := deadHostAdvice.text
+	if fits {
+		advice = busyDeadHostText
+	}
 	st := noWayStep(s, v)
-	st.Status = in.Status + wording.Dashed(deadHostAdvice.text)
+	st.Status = in.Status + wording.TextIf(in.TaskState != "", ", "+wording.OneLine(in.TaskState, 40), "") + wording.Dashed(advice)
 	st.Why = wording.Join(st.Why, step.MayRunElsewhere(s, in))
 	st.Commands = []string{wording.ShellCommand(append(slices.Clone(deadHostAdvice.command), in.ID)...)}
 	if slices.Contains(step.TagStatuses, in.Status) { // or it waits for its host

@@ -131,6 +131,10 @@ var deadHostAdvice = removalAdvice{"its host is down, and Nova evacuates what is
 	strings.Join(step.InstanceRules[core.IntentEvacuate].Statuses, ", ") +
 	": written down as ERROR it can be evacuated, from its disks", []string{"openstack", "server", "set", "--state", "error"}}
 
+// busyDeadHostText is for an instance that Nova would evacuate in its status, but for its task.
+const busyDeadHostText = "its host is down, so that its task does not end: written down as ERROR, without a task, it can be evacuated, " +
+	"from its disks"
+
 // removalStep takes one instance off a node that is to be removed.
 func removalStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
@@ -159,7 +163,10 @@ func removalStep(s *core.Snapshot, v core.InstanceView) core.Step {
 func removalAdvised(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
 	a := removalAdvices[in.Status]
-	if progress.ComputeDown(s, in.Host) {
+	switch {
+	case step.LeftAlone(s, in):
+		a = removalAdvice{}
+	case progress.ComputeDown(s, in.Host):
 		a = deadHostAdvice
 	}
 	st := noWayStep(s, v)

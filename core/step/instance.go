@@ -314,14 +314,18 @@ func LockedText(s *core.Snapshot, in *core.Instance) string {
 	return ""
 }
 
-// MayRunElsewhere warns of a guest that may run where its live migration led: its host died before Nova could say how that went. Empty for
-// any other instance.
+// MayRunElsewhere warns of a guest that may run where its live migration, or its evacuation, led: a host died before Nova could say how
+// that went. Empty for any other instance.
 func MayRunElsewhere(s *core.Snapshot, in *core.Instance) string {
 	m := s.LatestMigration(in.ID)
-	if m == nil || !m.Running() || m.Type != core.MigrationLive || m.DestHost == "" || m.DestHost == in.Host {
+	if m == nil || !m.Running() || m.DestHost == "" || m.DestHost == in.Host {
 		return ""
 	}
-	return "It was being live-migrated to " + progress.HostLabel(s, m.DestHost) + ": first make sure that no guest of it runs there, either."
+	was := map[string]string{core.MigrationLive: "live-migrated to ", core.MigrationEvacuation: "rebuilt on "}[m.Type]
+	if was == "" {
+		return ""
+	}
+	return "It was being " + was + progress.HostLabel(s, m.DestHost) + ": first make sure that no guest of it runs there, either."
 }
 
 // WaysFor are the intents that get an instance out of the way of its node's maintenance in its present state, the best first.

@@ -17,8 +17,13 @@ func (p *planner) guardStatus(in *core.Instance, rule InstanceRule) {
 }
 
 func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
-	p.guard(core.Guard{ID: core.GuardNoTask, Text: "nothing is being done with it", Holds: in.TaskState == "",
-		Answer: wording.TextOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
+	task := core.Guard{ID: core.GuardNoTask, Text: "nothing is being done with it", Holds: in.TaskState == "",
+		Answer: wording.TextOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"}
+	if progress.HostDead(p.s, in.Host) && !LeftAlone(p.s, in) {
+		task.Remedy = "its host is dead, and ends no task: written down as ERROR it has none (" +
+			wording.ShellCommand("openstack", "server", "set", "--state", "error", in.ID) + ")"
+	}
+	p.guard(task)
 	g := core.Guard{ID: core.GuardNoMigration, Text: "it is not being migrated", Holds: true, Answer: "no migration is under way",
 		Remedy: "wait for its end, or abort it"}
 	switch {
@@ -29,6 +34,17 @@ func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
 		g.Holds, g.Answer = false, ProgressText(p.s, in)
 	}
 	p.guard(g)
+}
+
+// LeftAlone tells whether an instance on a dead host is on its way without it, as far as its task (nova.compute.task_states) and its newest
+// migration tell: Nova rebuilds it on another host, or deletes it. On a host that is dead, too, nobody rebuilds it.
+func LeftAlone(s *core.Snapshot, in *core.Instance) bool {
+	m := s.LatestMigration(in.ID)
+	evacuated := m != nil && m.Running() && m.Type == core.MigrationEvacuation && m.SourceHost == in.Host
+	if evacuated && m.DestHost != "" && progress.HostDead(s, m.DestHost) {
+		return false
+	}
+	return evacuated || strings.HasPrefix(in.TaskState, "rebuild") || strings.HasSuffix(in.TaskState, "deleting")
 }
 
 // Decides tells whether the intent decides a cold migration or a resize. Its source has a part in either: it cleans up, or takes the
