@@ -81,36 +81,61 @@ func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
 	})
 }
 
-// When an object is gone while its result is awaited, or nobody is left who brings it about as the host has died, the operation ends, so
-// that its node is free for the next step. How it ended is not known.
+// When an object is gone while its result is awaited, or nobody is left who brings it about, as a host has died or a message was lost, the
+// operation ends, so that its node is free for the next step. How it ended is not known.
 func TestAResultThatNobodyBringsAboutIsNotAwaited(t *testing.T) {
+	dies := func(host string) func(c *testCloud) {
+		return func(c *testCloud) {
+			c.services[host].Up = false
+			if c.dead == nil {
+				c.dead = map[string]bool{}
+			}
+			c.dead[host] = true
+		}
+	}
+	evacuate := core.Intent{Kind: core.IntentEvacuate, Instance: "id-web-1"}
 	for name, tt := range map[string]struct {
+		intent  core.Intent
+		before  func(c *testCloud) // may be nil
+		shows   string             // while it goes on
 		happens func(c *testCloud)
-		want    string
+		after   time.Duration
+		want    string // empty: it is still awaited
 	}{
-		"the instance is gone": {func(c *testCloud) { delete(c.instances, "id-web-1") }, "not seen"},
-		"its host dies": {func(c *testCloud) {
-			c.services["cmp-1"].Up, c.dead = false, map[string]bool{"cmp-1": true}
-		}, "cmp-1 does not report any more"},
+		"the instance is gone": {liveMigrate("web-1"), nil, "running", func(c *testCloud) { delete(c.instances, "id-web-1") }, time.Minute,
+			"not seen"},
+		"its host dies":        {liveMigrate("web-1"), nil, "running", dies("cmp-1"), time.Minute, "cmp-1 does not report any more"},
+		"its destination dies": {liveMigrate("web-1"), nil, "running", dies("cmp-2"), time.Minute, "cmp-2 does not report any more"},
+		"it takes long":        {liveMigrate("web-1"), nil, "running", func(*testCloud) {}, 31 * time.Minute, ""},
+		"where it is rebuilt dies": {evacuate, dies("cmp-1"), "rebuilding", dies("cmp-2"), time.Minute,
+			"cmp-2 does not report any more, and was to rebuild it"},
+		"it is rebuilt": {evacuate, dies("cmp-1"), "rebuilding", func(*testCloud) {}, 29 * time.Minute, ""},
+		"nobody hears of the rebuild": {evacuate, dies("cmp-1"), "rebuilding", func(*testCloud) {}, 31 * time.Minute,
+			"still rebuilding after 30 m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := newTestCloud()
 				cloud.migrating = true
+				if tt.before != nil {
+					tt.before(cloud)
+				}
 				b := newBench(t, t.TempDir(), cloud)
 				defer b.end()
 				b.arm()
-				id, err := b.confirm(liveMigrate("web-1"))
+				id, err := b.confirm(tt.intent)
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.await(id, func(op core.Operation) bool { return strings.Contains(op.Text, "running") })
+				b.await(id, func(op core.Operation) bool { return strings.Contains(op.Text, tt.shows) })
 				cloud.mu.Lock()
 				tt.happens(cloud)
 				cloud.mu.Unlock()
 				b.sync()
-				if op := b.awaitEnd(id); op.State != core.OperationUnknown || !strings.Contains(op.Text, tt.want) {
-					t.Errorf("ended as %s: %s", op.State, op.Text)
+				time.Sleep(tt.after)
+				op := b.operation(id)
+				if op.State.Ended() != (tt.want != "") || op.State.Ended() && op.State != core.OperationUnknown || !strings.Contains(op.Text, tt.want) {
+					t.Errorf("it is %s: %s", op.State, op.Text)
 				}
 			})
 		})

@@ -28,6 +28,7 @@ type outcome struct {
 	state  core.OperationState // an end, or OperationVerifying
 	text   string
 	moving bool  // something happens: keep looking as long as it does
+	stalls bool  // of what moves: what stands still for stallPatience is not known to end
 	again  bool  // of a failure: it was accepted and failed, so another try may succeed; not after a refusal
 	err    error // the server could not be asked
 	unsure bool  // it may go on unseen: when nothing comes of it for a while, it is not known how it ends

@@ -192,23 +192,48 @@ func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outco
 	case in.TaskState == "" && m != nil && m.Failed():
 		return outcome{state: core.OperationFailed, again: live,
 			text: "the migration failed" + wording.Because(m.Failure) + "; it is still on " + w.label(in.Host)}
-	case (m != nil && m.Running() || in.TaskState != "") && w.dead(w.change.Host):
+	case (m != nil && m.Running() || in.TaskState != "") && w.silent(in, m, w.change.Host) != "":
 		// Nobody may be left who ends it: Lockstep stops looking after a while, so that something else can be done about the instance.
 		w.begun = true
 		return outcome{state: core.OperationVerifying, unsure: true,
-			text: w.label(w.change.Host) + " does not report any more, and the migration has not ended"}
+			text: w.silent(in, m, w.change.Host) + " does not report any more, and the migration has not ended"}
 	case m != nil && m.Running():
 		w.begun = true
-		return outcome{state: core.OperationVerifying, moving: true, text: w.progress(m)}
+		return outcome{state: core.OperationVerifying, moving: true, stalls: !live && stalls(in), text: w.progress(m)}
 	case in.TaskState != "" || in.Status == "MIGRATING" || in.Status == "RESIZE":
 		w.begun = true
-		return outcome{state: core.OperationVerifying, moving: true, text: strings.ToLower(in.Status) + ", " + in.TaskState}
+		return outcome{state: core.OperationVerifying, moving: true, stalls: !live && stalls(in),
+			text: strings.ToLower(in.Status) + ", " + in.TaskState}
 	}
 	text := "Nova accepted the migration, but the instance does not move from " + w.label(in.Host)
 	if w.begun {
 		text = "the migration ended, and the instance is still on " + w.label(in.Host)
 	}
 	return outcome{state: core.OperationVerifying, text: text}
+}
+
+// silent is the label of a host that has a part in the action and does not report any more: the instance's own, the destination, and the
+// others. Empty when all report. The host that an evacuation leaves has no part in it.
+func (w *instanceChecker) silent(in *core.Instance, m *core.Migration, others ...string) string {
+	hosts := append(others, in.Host)
+	if m != nil {
+		hosts = append(hosts, m.DestHost)
+	}
+	for _, host := range hosts {
+		if host != "" && (w.change.Do != core.IntentEvacuate || host != w.change.Host) && w.dead(host) {
+			return w.label(host)
+		}
+	}
+	return ""
+}
+
+// copying are the tasks in which Nova copies a disk or an image, which can take hours and shows nothing meanwhile
+// (nova.compute.task_states).
+var copying = []string{"migrating", "resize_migrating", "resize_finish", "image_uploading", "shelving_image_uploading", "spawning"}
+
+// stalls tells whether the instance's task ends soon, unless the message that asks for it was lost.
+func stalls(in *core.Instance) bool {
+	return in.TaskState != "" && !slices.Contains(copying, in.TaskState)
 }
 
 // rebuilt judges an evacuation. It is done when the instance is on another host and has no task.
@@ -222,7 +247,10 @@ func (w *instanceChecker) rebuilt(ctx context.Context, in *core.Instance) outcom
 		return w.overtaken(m)
 	case in.TaskState != "" || m != nil && m.Running():
 		w.begun = true
-		return outcome{state: core.OperationVerifying, moving: true, text: wording.TextOf(in.TaskState, "it is being rebuilt")}
+		if host := w.silent(in, m); host != "" {
+			return outcome{state: core.OperationVerifying, unsure: true, text: host + " does not report any more, and was to rebuild it"}
+		}
+		return outcome{state: core.OperationVerifying, moving: true, stalls: true, text: wording.TextOf(in.TaskState, "being rebuilt")}
 	case in.Host != w.change.Host && in.Host != "" && in.Status != "ERROR":
 		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
 	case m != nil && m.Failed() || in.Status == "ERROR" && w.change.Status != "ERROR":
@@ -250,7 +278,7 @@ func (w *instanceChecker) settled(ctx context.Context, in *core.Instance) outcom
 		if m != nil {
 			text = w.progress(m)
 		}
-		dead := w.dead(w.change.Host)
+		dead := w.silent(in, m, w.change.Host) != ""
 		return outcome{state: core.OperationVerifying, moving: w.change.Do == core.IntentForceComplete && !dead, unsure: dead, text: text}
 	}
 	aborted := m == nil && in.Host == w.change.Host || m != nil && m.Status == "cancelled"
@@ -299,7 +327,7 @@ func (w *instanceChecker) stateReached(ctx context.Context, in *core.Instance, b
 		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
 	case in.TaskState != "":
 		dead := in.Host != "" && w.dead(in.Host)
-		return outcome{state: core.OperationVerifying, moving: !dead, unsure: dead, text: in.TaskState}
+		return outcome{state: core.OperationVerifying, moving: !dead, stalls: stalls(in), unsure: dead, text: in.TaskState}
 	case w.change.Do == core.IntentConfirmResize:
 		return w.confirming(ctx, in, began)
 	}

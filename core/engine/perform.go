@@ -36,6 +36,11 @@ const (
 	answerPatience = 15 * time.Second
 )
 
+// stallPatience is how long what is awaited may stand still although its task goes on. Nothing else can be done on the node meanwhile, and
+// a task never ends when RabbitMQ has lost what was to end it. Nova itself waits no longer for one of its parts
+// (docs/mosk.md#how-long-nova-takes).
+const stallPatience = 30 * time.Minute
+
 // perform makes the change of a step and watches until the cluster shows its result. item is the batch item's index; -1 when there is
 // none.
 func (e *Engine) perform(work context.Context, op *operation, item int, step core.Step) outcome {
@@ -238,6 +243,7 @@ func (w *writing) verify(lost error) outcome {
 	defer w.e.wrote()
 	var (
 		last  string
+		since time.Time        // wall time since when last is told
 		quiet = w.e.cfg.Wall() // wall time since when nothing has happened
 		blind time.Time        // since when each look has failed; zero: the last one has not
 	)
@@ -265,6 +271,9 @@ func (w *writing) verify(lost error) outcome {
 			quiet = w.e.cfg.Wall() // an outage does not mean that nothing happens
 		case o.state.Ended():
 			return outcome{state: o.state, text: o.text, again: o.again}
+		case o.moving && o.stalls && o.text == last && w.e.cfg.Wall().Sub(since) > stallPatience:
+			return outcome{state: core.OperationUnknown, text: "still " + o.text + " after " + wording.SpanText(stallPatience) +
+				": the message that asks for it may be lost"}
 		case o.moving:
 			quiet = w.e.cfg.Wall()
 		case w.e.cfg.Wall().Sub(quiet) > w.e.cfg.Settle:
@@ -280,7 +289,7 @@ func (w *writing) verify(lost error) outcome {
 			return outcome{state: core.OperationFailed, text: o.text}
 		}
 		if o.text != "" && o.text != last {
-			last = o.text
+			last, since = o.text, w.e.cfg.Wall()
 			w.report(core.OperationVerifying, o.text)
 		}
 		select {

@@ -66,7 +66,7 @@ type testCloud struct {
 	fail       map[string]*core.APIError // by action: what its next call answers
 	lose       map[string]bool           // by action: it is done, and its answer is lost
 	unseen     *core.APIError            // what the server says when it is asked for an instance; nil: it shows it
-	migrating  bool                      // live migrations stay under way until finish
+	migrating  bool                      // live migrations stay under way until finish, evacuations for good
 	failMoves  bool                      // live migrations are accepted and then fail
 	lateAborts bool                      // a migration ends before it can be aborted
 	follows    bool                      // the OpenStack controller begins another migration as soon as one has ended
@@ -563,6 +563,13 @@ func (c *testCloud) evacuate(id string) error {
 	return c.action("evacuate", id, func(in *core.Instance) error {
 		if svc := c.services[in.Host]; svc.Up {
 			return conflict("Compute service of %s is still in use.", in.Host)
+		}
+		if c.migrating {
+			c.lastID++
+			c.migrations[id] = append(c.migrations[id], &core.Migration{ID: c.lastID, InstanceID: id, Type: core.MigrationEvacuation,
+				Status: "accepted", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime})
+			in.Status, in.TaskState = "REBUILD", "rebuilding"
+			return nil
 		}
 		in.Host, in.Status, in.VMState, in.Power = "cmp-2", "ACTIVE", "active", core.PowerRunning
 		return nil
