@@ -180,6 +180,9 @@ func (c *Client) call(ctx context.Context, a action, do func(*session) error) er
 		return nil
 	}
 	failure := c.fail(a, err)
+	if notOfAPI(err) {
+		failure = c.proxied(failure)
+	}
 	var relogin *gophercloud.ErrUnableToReauthenticate
 	over := errors.As(err, &relogin) || s.provider.ReauthFunc == nil && statusOf(err) == http.StatusUnauthorized
 	if over && ctx.Err() == nil {

@@ -166,7 +166,7 @@ func TestSecretsAreInNoErrorAndNoLog(t *testing.T) {
 func TestReadsAreTriedAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		first []int // the first answers; 0 breaks the connection
+		first []int // the first answers; 0 breaks the connection, and what is negative is a proxy's
 		tries int
 		kind  core.ErrorKind // of the result
 	}{
@@ -176,6 +176,8 @@ func TestReadsAreTriedAgain(t *testing.T) {
 		{"a rate limit", []int{429}, 2, ""},
 		{"a refusal is an answer", []int{403}, 1, core.ErrForbidden},
 		{"not found is an answer", []int{404}, 1, core.ErrNotFound},
+		{"not found by a proxy", []int{-404, -404}, 3, ""},
+		{"not found by a proxy that stays", []int{-404, -404, -404, -410}, 4, core.ErrServer},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -188,8 +190,10 @@ func TestReadsAreTriedAgain(t *testing.T) {
 						noServers(w, r)
 					case tt.first[n-1] == 0:
 						panic(http.ErrAbortHandler)
+					case tt.first[n-1] == 404:
+						reply(w, 404, `{"itemNotFound": {"code": 404, "message": "The resource could not be found."}}`)
 					default:
-						reply(w, tt.first[n-1], "<html></html>")
+						reply(w, max(tt.first[n-1], -tt.first[n-1]), "<html></html>")
 					}
 				})
 				err := list(f.client())

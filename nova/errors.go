@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -93,6 +94,37 @@ func (c *Client) fail(a action, err error) *core.APIError {
 func refusesNewToken(err error) bool {
 	var after *gophercloud.ErrErrorAfterReauthentication
 	return errors.As(err, &after)
+}
+
+// notOfAPI tells whether an error is a 404 or 410 in words that are no API's: a proxy's or a load balancer's page, such as an ingress shows
+// that has nothing to send a request to. Nobody may conclude that the object is gone. An API's answer without words counts as its own.
+func notOfAPI(err error) bool {
+	e := responseOf(err)
+	if e == nil || e.Actual != http.StatusNotFound && e.Actual != http.StatusGone {
+		return false
+	}
+	var object map[string]json.RawMessage
+	return len(bytes.TrimSpace(e.Body)) > 0 && json.Unmarshal(e.Body, &object) != nil
+}
+
+// notFound tells whether the API itself says that there is nothing of the kind.
+func notFound(err error) bool {
+	var api *core.APIError
+	if errors.As(err, &api) {
+		return api.Kind == core.ErrNotFound
+	}
+	return statusOf(err) == http.StatusNotFound && !notOfAPI(err)
+}
+
+// proxied is the failure of a call that notOfAPI is about: one of the server as a whole, which may pass.
+func (c *Client) proxied(e *core.APIError) *core.APIError {
+	e.Kind = core.ErrServer
+	e.Message = fmt.Sprintf("%d %s, in words that are not the API's: a proxy or a load balancer may have answered in its place", e.Status,
+		http.StatusText(e.Status))
+	e.Remedy = fmt.Sprintf("try again; if it stays, look at the ingress and its back ends, and at the endpoints of cloud %s "+
+		"(openstack catalog list)", c.Config().cloud)
+	e.Err = core.RedactedError(fmt.Sprintf("%s: %s", e.Kind, e.Message), e.Err)
+	return e
 }
 
 func kindOfStatus(status int) core.ErrorKind {

@@ -3,7 +3,6 @@ package nova
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +81,7 @@ func (c *Client) failureOf(ctx context.Context, m *core.Migration) (string, erro
 		text = doc.Action.failure()
 		return nil
 	})
-	if apiStatus(err) == http.StatusNotFound {
+	if notFound(err) {
 		return "", nil // the instance is gone, and its actions with it
 	}
 	if err != nil || text != "" {
@@ -90,7 +89,7 @@ func (c *Client) failureOf(ctx context.Context, m *core.Migration) (string, erro
 	}
 	server, err := c.getServer(ctx, m.InstanceID)
 	switch {
-	case apiStatus(err) == http.StatusNotFound:
+	case notFound(err):
 		return "", nil
 	case err != nil:
 		return "", err

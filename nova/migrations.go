@@ -3,7 +3,6 @@ package nova
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -164,7 +163,7 @@ func (c *Client) liveProgress(ctx context.Context, instanceID string) ([]*core.M
 		sc := at(s.compute, s.versions.best(vMigrationPaging, vProgress)) // 2.59 for the UUID, by which we know it
 		var page migrationPage
 		err := c.get(ctx, sc, sc.ServiceURL("servers", instanceID, "migrations"), &page)
-		if statusOf(err) == http.StatusNotFound {
+		if notFound(err) {
 			return nil // the instance was deleted meanwhile
 		}
 		if err != nil {

@@ -246,7 +246,7 @@ func (c *Client) readProvider(ctx context.Context, sc *gophercloud.ServiceClient
 	if err == nil {
 		err = c.get(ctx, sc, sc.ServiceURL("resource_providers", task.id, "allocations"), &taken)
 	}
-	if statusOf(err) == http.StatusNotFound {
+	if notFound(err) {
 		return inventoryDocument{}, allocationDocument{}, nil
 	}
 	return inv, taken, err

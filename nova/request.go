@@ -158,7 +158,7 @@ func retryable(err error) bool {
 		return false
 	}
 	if status := statusOf(err); status != 0 {
-		return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestEntityTooLarge
+		return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestEntityTooLarge || notOfAPI(err)
 	}
 	var answer *errAnswer
 	if errors.As(err, &answer) || errors.Is(err, errHidden) {

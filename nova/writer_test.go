@@ -124,6 +124,9 @@ func TestNovasOwnWords(t *testing.T) {
 			core.ErrForbidden, "Policy doesn't allow os_compute_api:os-migrate-server:migrate_live to be performed.", false},
 		{"404", 404, `{"itemNotFound": {"code": 404, "message": "Instance a could not be found."}}`, core.ErrNotFound,
 			"Instance a could not be found.", false},
+		{"404 of a proxy", 404, "default backend - 404\n", core.ErrServer, "404 Not Found, in words that are not the API's: a proxy or a load " +
+			"balancer may have answered in its place", true},
+		{"404 without a word", 404, "", core.ErrNotFound, "404 Not Found", false},
 		{"406", 406, `{"computeFault": {"code": 406, "message": "Version 2.25 is not supported by the API."}}`, core.ErrUnsupported,
 			"Version 2.25 is not supported by the API.", false},
 		{"413", 413, `{"overLimit": {"code": 413, "message": "This request was rate-limited."}}`, core.ErrTooManyRequests,
