@@ -14,6 +14,9 @@ import (
 // runningStatuses are the statuses of core.Migration.Running, for the API's status filter, which takes one at a time.
 var runningStatuses = []string{"queued", "preparing", "running", "post-migrating", "accepted", "pre-migrating", "migrating"}
 
+// undecided is the status of a cold migration that waits to be confirmed or reverted, however long ago it was.
+const undecided = "finished"
+
 type migrationRecord struct {
 	ID            int    `json:"id"`
 	UUID          string `json:"uuid"`

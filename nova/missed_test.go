@@ -1,6 +1,8 @@
 package nova
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,4 +74,50 @@ func TestAHostIsNotEmptyBecauseItsCellIsAway(t *testing.T) {
 		p.Nudge()
 		b.await("a on no host", func() bool { return b.instance("a").Host == "" })
 	})
+}
+
+// The same of the list of all migrations: what it leaves out stays known, unless Nova does not show it of its instance either. A cold
+// migration that waits for a decision is known however old it is.
+func TestAMigrationThatAListLeavesOutIsAskedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		there bool
+		state core.SourceState
+	}{"its cell was away for a moment": {true, core.SourceStale}, "it is gone with its instance": {false, core.SourceLive}} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				n := newSmallNova(t)
+				list, own := `[`+migrationBody+`]`, `[`+migrationBody+`]` // own is what is told of the instance alone
+				old := strings.NewReplacer(`"id": 2,`, `"id": 1,`, `"error"`, `"finished"`).Replace(migrationBody)
+				n.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {
+					n.mu.Lock()
+					list, own := list, own
+					n.mu.Unlock()
+					switch q := r.URL.Query(); {
+					case q.Get("status") == "finished" && list != `[]`:
+						reply(w, 200, `{"migrations": [`+old+`]}`)
+					case q.Get("status") != "" || q.Get("changes-since") != "":
+						reply(w, 200, `{"migrations": []}`)
+					case q.Get("instance_uuid") != "":
+						reply(w, 200, `{"migrations": `+own+`}`)
+					default:
+						reply(w, 200, `{"migrations": `+list+`}`)
+					}
+				})
+				_, b := poll(t, n.client())
+				known := func() int { return len(b.objects[core.SourceMigrations]) }
+				b.await("both", func() bool { return known() == 2 })
+				n.set(func() {
+					list = `[]`
+					if !tt.there {
+						own = `[]`
+					}
+				})
+				time.Sleep(relistEvery + time.Minute)
+				b.await("the list is read again", func() bool { return b.state(core.SourceMigrations) == tt.state })
+				if got := known(); got == 2 != tt.there {
+					t.Errorf("%d are known", got)
+				}
+			})
+		})
+	}
 }
