@@ -98,6 +98,8 @@ func (c *config) ambiguous(id fleet.ID, seen *fleet.View) error {
 	switch {
 	case len(keys) > 1:
 		return fmt.Errorf("%q is the name of more than one cluster: %s", id.Name, write)
+	case seen != nil && (len(seen.Denied) > 0 || seen.Part != nil): // by itself this does not change
+		return fmt.Errorf("whether another cluster is called %q is not known, because not all projects may be read: %s", id.Name, write)
 	case seen == nil || !seen.Listed:
 		return fmt.Errorf("whether another cluster is called %q is not known, because not all projects have been read: %s, or wait",
 			id.Name, write)

@@ -63,7 +63,7 @@ The exit code is 0 when nothing needs you, 2 when something does or a cluster co
 
 // clustersNeed tells whether a cluster needs a person, or may: of what was not seen nobody knows.
 func clustersNeed(v *fleet.View) bool {
-	return !v.Complete || len(v.Denied)+len(v.Failed) > 0 || slices.ContainsFunc(v.Rows, func(r fleet.Row) bool {
+	return !v.Complete || v.Part != nil || len(v.Denied)+len(v.Failed) > 0 || slices.ContainsFunc(v.Rows, func(r fleet.Row) bool {
 		return r.Worst() > core.SeverityNotice || r.State == fleet.StateUnknown || len(r.Missing) > 0
 	})
 }
@@ -128,6 +128,9 @@ func noClusters(v *fleet.View) error {
 	if !v.Complete {
 		return late
 	}
+	if v.Part != nil {
+		return v.Part.Err
+	}
 	return errors.New("the management cluster has no clusters but itself")
 }
 
@@ -154,8 +157,14 @@ func printClusters(out io.Writer, v *fleet.View) error {
 		}
 		fmt.Fprintln(&b, oneLine(fmt.Sprintf("Not looked into, because clusters may not be listed there: %s", strings.Join(names, ", "))))
 	}
+	others := "all projects"
+	if v.Part != nil {
+		others = "other projects"
+		fmt.Fprintln(&b, oneLine(fmt.Sprintf("Only these projects were looked into, because others are not known (%s): %s", v.Part.Err.Cause(),
+			strings.Join(v.Part.Projects, ", "))))
+	}
 	for _, d := range v.Failed {
-		fmt.Fprintln(&b, oneLine(fmt.Sprintf("Could not be looked into: %s: %s", cmp.Or(d.Project, "all projects"), whyFailed(d))))
+		fmt.Fprintln(&b, oneLine(fmt.Sprintf("Could not be looked into: %s: %s", cmp.Or(d.Project, others), whyFailed(d))))
 	}
 	if !v.Complete {
 		fmt.Fprintln(&b, "Not everything has come in time: a longer --wait may show more.")
@@ -253,16 +262,17 @@ type Clusters struct {
 	Version    string        `json:"version,omitempty"`
 	Waits      string        `json:"waits,omitempty"` // a newer version of the management cluster
 	AsOf       time.Time     `json:"asOf"`
-	Complete   bool          `json:"complete"` // everything has answered
+	Complete   bool          `json:"complete"` // everything has answered, and it is known which projects there are
 	Clusters   []ClustersRow `json:"clusters"`
 	Denied     []string      `json:"denied,omitempty"` // projects whose clusters may not be listed
+	Only       []string      `json:"only,omitempty"`   // projects that were looked into, where it is not known which others there are
 
 	Failed []ClustersFailed `json:"failed,omitempty"` // projects whose clusters could not be listed, or not of late
 }
 
 // ClustersFailed is a project into which nobody could look.
 type ClustersFailed struct {
-	Project string `json:"project,omitempty"` // absent: all of them
+	Project string `json:"project,omitempty"` // absent: all of them, or all but only
 	Why     string `json:"why"`
 }
 
@@ -296,8 +306,11 @@ type ClustersNeed struct {
 }
 
 func clustersOf(v *fleet.View) Clusters {
-	out := Clusters{Format: 1, Management: v.Name, Version: v.Version, Waits: v.Waits, AsOf: v.Now.UTC(), Complete: v.Complete,
-		Clusters: []ClustersRow{}}
+	out := Clusters{Format: 1, Management: v.Name, Version: v.Version, Waits: v.Waits, AsOf: v.Now.UTC(),
+		Complete: v.Complete && v.Part == nil, Clusters: []ClustersRow{}}
+	if v.Part != nil {
+		out.Only = v.Part.Projects
+	}
 	for _, d := range v.Denied {
 		out.Denied = append(out.Denied, d.Project)
 	}

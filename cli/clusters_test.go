@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,8 @@ func TestAProjectThatCouldNotBeLookedIntoIsSaid(t *testing.T) {
 		{"all were read", fleet.View{}, "", false},
 		{"one may not be read", fleet.View{Denied: []fleet.Denied{{Project: "ber", Err: bad}}}, "Not looked into", true},
 		{"one could not be read", fleet.View{Failed: []fleet.Denied{{Project: "ber", Err: bad}}}, "Could not be looked into: ber: ", true},
+		{"others than these are not known", fleet.View{Part: &fleet.Part{Projects: []string{"fra", "lon"}, Err: bad}},
+			"Only these projects were looked into, because others are not known (server error): fra, lon", true},
 		{"none was told of lately", fleet.View{Failed: []fleet.Denied{{}}}, "Could not be looked into: all projects: ", true},
 	} {
 		tt.view.Complete = true
@@ -143,6 +146,9 @@ func TestAProjectThatCouldNotBeLookedIntoIsSaid(t *testing.T) {
 		}
 		if doc := clustersOf(&tt.view); len(doc.Failed) != len(tt.view.Failed) || len(doc.Failed) > 0 && doc.Failed[0].Why == "" {
 			t.Errorf("%s: %+v", tt.name, doc)
+		}
+		if doc := clustersOf(&tt.view); doc.Complete != (tt.view.Part == nil) || tt.view.Part != nil && !slices.Equal(doc.Only, tt.view.Part.Projects) {
+			t.Errorf("%s: complete is %v, only %v", tt.name, doc.Complete, doc.Only)
 		}
 		if needs := clustersNeed(&tt.view); needs != tt.needs {
 			t.Errorf("%s: it needs somebody: %v", tt.name, needs)

@@ -34,8 +34,8 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 	p := placeOn(t, c)
 	p.kubeconfig, p.context, p.write = c.KubeconfigPath, sim.ManagementContext, true
 	p.config.Clusters = simClusters(c)
-	p.config.Clusters["mos-lon"] = access{Context: c.Scenario.Cluster}
-	p.config.Clusters["mos-par"] = access{Context: sim.ManagementContext}
+	p.config.Clusters["lon/mos-lon"] = access{Context: c.Scenario.Cluster}
+	p.config.Clusters["par/mos-par"] = access{Context: sim.ManagementContext}
 	watch, err := openFleet(t.Context(), p, p.log)
 	if err != nil {
 		t.Fatal(err)
@@ -193,6 +193,9 @@ func TestAKeyWithoutAProjectNamesOneClusterOnly(t *testing.T) {
 		return v
 	}
 	prod, test, lab := fleet.ID{Project: "prod", Name: "mos"}, fleet.ID{Project: "test", Name: "mos"}, fleet.ID{Project: "lab", Name: "lab"}
+	closed, part := seen(true, prod), seen(false, prod)
+	closed.Denied = []fleet.Denied{{Project: "test"}}
+	part.Part = &fleet.Part{Projects: []string{"prod"}}
 	bare, both := map[string]access{"mos": {Context: "a"}}, map[string]access{"mos": {Context: "a"}, "prod/mos": {Kubeconfig: "b.yaml"}}
 	for name, tt := range map[string]struct {
 		keys  map[string]access
@@ -208,6 +211,9 @@ func TestAKeyWithoutAProjectNamesOneClusterOnly(t *testing.T) {
 		"the other, which alone is seen":       {both, seen(true, test), test, "", `write "prod/mos" and "test/mos" instead of "mos"`},
 		"not all clusters are known":           {bare, seen(false, prod), prod, "", `write "prod/mos" instead of "mos"`},
 		"nothing is known":                     {bare, nil, prod, "", `write "prod/mos" instead of "mos"`},
+		"a project is closed to us":            {bare, closed, prod, "", `not all projects may be read`},
+		"a key of its own beside it":           {both, closed, prod, "kubeconfig /etc/lockstep/b.yaml", ""},
+		"which projects there are is unknown":  {bare, part, prod, "", `not all projects may be read`},
 		"a key of its own needs no knowledge":  {both, nil, prod, "kubeconfig /etc/lockstep/b.yaml", ""},
 		"no key":                               {bare, seen(true, prod, lab), lab, access{}.text(), ""},
 		"a cluster that is seen in no project": {bare, seen(true, fleet.ID{Name: "mos"}), fleet.ID{Name: "mos"}, "context a", ""},

@@ -308,8 +308,9 @@ func (w *FleetWatcher) setWide(wide bool) {
 	w.wide = wide
 }
 
-// projects watches the clusters of each project that there is, and the rest where there are clusters. It ends with ctx, or when it sees
-// no project and clusters may by now be listed in all of them.
+// projects watches the clusters of each project that there is, and the rest where there are clusters. It ends with ctx, or when it does
+// not know which projects there are and clusters may by now be listed in all of them. While it does not know, the clusters' source of all
+// projects says why: what is seen in the configured ones is not the whole.
 func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 	running := map[string][]*branch{}
 	end := func(project string) {
@@ -333,7 +334,7 @@ func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 			}
 		}
 	}()
-	look, failed := time.NewTimer(0), false
+	look, told := time.NewTimer(0), false
 	defer look.Stop()
 	for {
 		select {
@@ -350,25 +351,30 @@ func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 				}
 			}
 		case <-look.C:
-			projects, whole := w.listProjects(ctx, refused)
-			if failed && projects != nil { // what was said of all of them is over: each speaks for itself
-				w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceOff, Replace: true})
-			}
-			if failed = projects == nil; failed {
+			projects, unlisted := w.listProjects(ctx, refused)
+			if unlisted != nil {
 				if wide, _ := w.mayListAll(ctx, w.opts.ListTimeout); wide && ctx.Err() == nil {
 					return
 				}
 			}
 			for _, project := range projects {
-				if running[project] == nil {
+				if running[project] == nil { // what is said of all projects must not come before it
+					w.sink(project, core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceConnecting})
 					running[project] = []*branch{w.begin(ctx, project, fleetClusters(project), func(d core.Delta) {
 						w.sink(project, d)
 						w.clustersCame(project, d)
 					}, len(running))}
 				}
 			}
+			switch {
+			case unlisted != nil:
+				w.sink("", *unlisted)
+			case told: // what was said of all of them is over: each speaks for itself
+				w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceOff, Replace: true})
+			}
+			told = unlisted != nil
 			for _, project := range slices.Sorted(maps.Keys(running)) {
-				if whole && !slices.Contains(projects, project) {
+				if unlisted == nil && !slices.Contains(projects, project) { // it is gone
 					end(project)
 				}
 			}
@@ -395,19 +401,16 @@ func (w *FleetWatcher) clustersCame(project string, d core.Delta) {
 	}
 }
 
-// listProjects are the namespaces that there are, or the configured ones where these may not be listed. whole tells whether a project
-// that is not among them is gone. Without either, the clusters' source says why nothing is seen.
-func (w *FleetWatcher) listProjects(ctx context.Context, refused *core.APIError) (projects []string, whole bool) {
+// listProjects are the namespaces that there are. Where these cannot be listed, they are the configured ones, if any, and unlisted says of
+// the clusters' source why others are not seen.
+func (w *FleetWatcher) listProjects(ctx context.Context, refused *core.APIError) (projects []string, unlisted *core.Delta) {
 	list, err := w.client.listAll(ctx, resource{gvr: gvrNamespaces})
 	if err == nil {
 		for _, u := range list {
 			projects = append(projects, u.GetName())
 		}
 		slices.Sort(projects)
-		return projects, true
-	}
-	if len(w.opts.Projects) > 0 {
-		return w.opts.Projects, false
+		return projects, nil
 	}
 	told := *err
 	told.Server = core.ServerManagement
@@ -420,8 +423,8 @@ func (w *FleetWatcher) listProjects(ctx context.Context, refused *core.APIError)
 	if told.Kind == core.ErrForbidden {
 		state = core.SourceForbidden
 	}
-	w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: state, Err: &told, Next: time.Now().Add(w.opts.Look)})
-	return nil, false
+	return w.opts.Projects, &core.Delta{Source: core.SourceClusters, At: time.Now(), State: state, Err: &told,
+		Next: time.Now().Add(w.opts.Look)}
 }
 
 // machines watches the machines of the projects that SetMachines names.

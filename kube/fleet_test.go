@@ -202,18 +202,9 @@ func TestAFleetWhoseFirstRequestFailsIsSeenLater(t *testing.T) {
 func TestAFleetFollowsItsRights(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
-		rights := func(all []kubeapi.User) {
-			for _, u := range all {
-				if u.Name == kubeapi.Readonly {
-					if err := c.SetRules(u.Name, u.Rules); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		}
 		_, l := watchFleet(t, c, kubeapi.Readonly, FleetOptions{})
 		l.until(t, "", core.SourceClusters, core.SourceLive)
-		rights(bounded(true))
+		give(t, c, bounded(true))
 		if keys := l.until(t, "prod", core.SourceClusters, core.SourceLive); !slices.Equal(keys, []string{"prod/mos"}) {
 			t.Errorf("with a right in one project it sees %v", keys)
 		}
@@ -221,15 +212,9 @@ func TestAFleetFollowsItsRights(t *testing.T) {
 		if keys := l.until(t, "", core.SourcePlans, core.SourceOff); len(keys) > 0 {
 			t.Errorf("what was seen in all projects is not forgotten: %v", keys)
 		}
-		rights(bounded(false))
+		give(t, c, bounded(false))
 		l.until(t, "", core.SourceClusters, core.SourceForbidden)
-		everywhere := kubeapi.ManagementUsers()
-		for i := range everywhere {
-			everywhere[i].Rules = slices.DeleteFunc(everywhere[i].Rules, func(r kubeapi.Rule) bool {
-				return slices.Contains(r.Resources, "namespaces")
-			})
-		}
-		rights(everywhere)
+		give(t, c, everywhere())
 		if keys := l.until(t, "", core.SourceClusters, core.SourceLive); !slices.Equal(keys, []string{"prod/mos"}) {
 			t.Errorf("with the right to all projects it sees %v", keys)
 		}
@@ -256,7 +241,8 @@ func TestAProjectThatIsMadeAgainIsWatchedAgain(t *testing.T) {
 	})
 }
 
-// Where not even namespaces can be listed, the configured projects are looked into; without any, the source says what to do.
+// Where not even namespaces can be listed, the configured projects are looked into, and the source says that they may not be all, until
+// namespaces can be listed, or clusters in all of them. Without configured ones, it says what to do.
 func TestAFleetOfConfiguredProjects(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{Users: bounded(false)})
@@ -265,12 +251,44 @@ func TestAFleetOfConfiguredProjects(t *testing.T) {
 			t.Errorf("it sees %v", keys)
 		}
 		l.until(t, "test", core.SourceClusters, core.SourceForbidden)
+		l.until(t, "", core.SourceClusters, core.SourceForbidden)
 		_, blind := watchFleet(t, c, kubeapi.Readonly, FleetOptions{})
 		blind.until(t, "", core.SourceClusters, core.SourceForbidden)
 		if e := blind.errs[" clusters"]; !strings.Contains(e.Remedy, "configuration (clusters)") {
 			t.Errorf("it says %+v", e)
 		}
+		give(t, c, bounded(true))
+		l.until(t, "", core.SourceClusters, core.SourceOff)
+		give(t, c, bounded(false))
+		l.until(t, "", core.SourceClusters, core.SourceForbidden)
+		if state, _ := l.is("prod", core.SourceClusters); state != core.SourceLive {
+			t.Errorf("the project that may be read is %s", state)
+		}
+		give(t, c, everywhere())
+		l.until(t, "", core.SourceClusters, core.SourceLive)
+		l.until(t, "prod", core.SourceClusters, core.SourceOff)
 	})
+}
+
+// give gives the reader's rights among those of the users.
+func give(t *testing.T, c *cluster, users []kubeapi.User) {
+	t.Helper()
+	for _, u := range users {
+		if u.Name == kubeapi.Readonly {
+			if err := c.SetRules(u.Name, u.Rules); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// everywhere are the usual users, who may not list the namespaces.
+func everywhere() []kubeapi.User {
+	users := kubeapi.ManagementUsers()
+	for i := range users {
+		users[i].Rules = slices.DeleteFunc(users[i].Rules, func(r kubeapi.Rule) bool { return slices.Contains(r.Resources, "namespaces") })
+	}
+	return users
 }
 
 // Fifty clusters of two hundred machines each, two of them under way: what they cost in requests, at the start and at rest.

@@ -61,6 +61,9 @@ func (p *clustersPage) sourceLine(m *Model, w int) draw.Line {
 	} else {
 		out = append(out, draw.Join(2, bad...)...)
 	}
+	if part := p.view.Part; part != nil {
+		out = out.And(themes.Dim, "   only these projects are read, others are not known: "+strings.Join(part.Projects, ", "))
+	}
 	if n := len(p.view.Denied); n > 0 {
 		out = out.And(themes.Dim, fmt.Sprintf("   no access to %d of the namespaces: %s", n, deniedNames(p.view.Denied)))
 	}
@@ -153,12 +156,16 @@ func (p *clustersPage) empty(w int) []draw.Line {
 			return draw.Paragraph(themes.Warn, sanitise.Row(src.Err.Cause()+": "+src.Err.Message+". "+src.Err.Remedy), w)
 		}
 	}
+	part := p.view.Part
 	switch {
 	case !p.view.Complete:
 		return draw.Paragraph(themes.Dim, "The management cluster is being read.", w)
 	case len(p.view.Denied) > 0:
 		return draw.Paragraph(themes.Warn, sanitise.Row(fmt.Sprintf("Clusters may be listed in none of %d namespaces. %s", len(p.view.Denied),
 			p.view.Denied[0].Err.Remedy)), w)
+	case part != nil:
+		return draw.Paragraph(themes.Warn, sanitise.Row(fmt.Sprintf("There are no clusters in %s. Others are not known: %s. %s",
+			strings.Join(part.Projects, ", "), part.Err.Message, part.Err.Remedy)), w)
 	}
 	return draw.Paragraph(themes.Dim, "The management cluster has no clusters but itself.", w)
 }

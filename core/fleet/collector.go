@@ -181,6 +181,7 @@ type View struct {
 	Sources  []core.Source // of each kind the one in the worst state, in the order of core.ManagementSources
 	Denied   []Denied      // projects into which nobody lets us look, by name
 	Failed   []Denied      // projects whose clusters could not be listed, or not of late, by name; an empty one: all projects
+	Part     *Part         // of the projects, where it is not known which there are; nil: it is known
 	Listed   bool          // the clusters of all projects are known, but for those that are Denied
 	Complete bool          // all streams have answered, those of the machines in the projects of Watched, too
 }
@@ -189,6 +190,12 @@ type View struct {
 type Denied struct {
 	Project string
 	Err     *core.APIError
+}
+
+// Part is what was looked into where it is not known which projects there are.
+type Part struct {
+	Projects []string       // by name
+	Err      *core.APIError // why the others are not known
 }
 
 // ageEvery is how often the row of an update under way is made anew although nothing was heard of it: ends and ages move with the time.
@@ -254,13 +261,20 @@ func (c *Collector) unseen(v *View) {
 			continue
 		}
 		miss := Missing{What: core.SourceClusters, Why: "it is not among the clusters that are seen here"}
-		for _, st := range []stream{{core.SourceClusters, ""}, {core.SourceClusters, id.Project}} {
-			if src := c.sources[st]; src.Err != nil {
-				miss.Err, miss.Why = src.Err, src.Err.Cause()
-			}
+		if src, _ := c.source(core.SourceClusters, id.Project); src.Err != nil {
+			miss.Err, miss.Why = src.Err, src.Err.Cause()
 		}
 		v.Rows = append(v.Rows, Row{ID: id, State: StateUnknown, Missing: []Missing{miss}})
 	}
+}
+
+// source is what tells of a project: its own stream, or that of all projects where it has none that runs. false: neither is there.
+func (c *Collector) source(id core.SourceID, project string) (core.Source, bool) {
+	all, ok := c.sources[stream{id, ""}]
+	if own, has := c.sources[stream{id, project}]; has && (own.State != core.SourceOff || !ok) {
+		return own, true
+	}
+	return all, ok
 }
 
 func rank(s State) int {
@@ -311,9 +325,12 @@ func (c *Collector) ofItself(v *View) {
 // health sums up the streams: of each kind the worst, and the projects that could not be looked into.
 func (c *Collector) health(v *View) {
 	worst := map[core.SourceID]core.Source{}
+	v.Part = c.part()
 	for st, src := range c.sources {
-		if st.source == core.SourceClusters && st.project != "" && src.State == core.SourceForbidden {
-			v.Denied = append(v.Denied, Denied{st.project, src.Err})
+		if st.source == core.SourceClusters && src.State == core.SourceForbidden && (st.project != "" || v.Part != nil) {
+			if st.project != "" {
+				v.Denied = append(v.Denied, Denied{st.project, src.Err})
+			}
 			continue // it is said by itself
 		}
 		switch {
@@ -336,6 +353,26 @@ func (c *Collector) health(v *View) {
 	for _, list := range [][]Denied{v.Denied, v.Failed} {
 		slices.SortFunc(list, func(a, b Denied) int { return strings.Compare(a.Project, b.Project) })
 	}
+}
+
+// part is what is looked into while the stream of all projects says why it is not known which there are; nil where that is known, or
+// nothing is looked into.
+func (c *Collector) part() *Part {
+	all := c.sources[stream{core.SourceClusters, ""}]
+	if all.Err == nil || all.State != core.SourceForbidden && all.State != core.SourceFailed {
+		return nil
+	}
+	p := &Part{Err: all.Err}
+	for st, src := range c.sources {
+		if st.source == core.SourceClusters && st.project != "" && src.State != core.SourceOff {
+			p.Projects = append(p.Projects, st.project)
+		}
+	}
+	if len(p.Projects) == 0 {
+		return nil
+	}
+	slices.Sort(p.Projects)
+	return p
 }
 
 // listed tells whether all clusters have been listed that may be.

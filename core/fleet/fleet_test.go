@@ -328,6 +328,35 @@ func BenchmarkFleet(b *testing.B) {
 	}
 }
 
+// Where it is not known which projects there are, those that were looked into are named, and the refusal is no trouble of theirs.
+func TestAPartOfTheProjectsIsNamed(t *testing.T) {
+	c := NewCollector("mgmt", ID{"prod", "other"}, ID{"", "mos-y"})
+	forbidden := &core.APIError{Kind: core.ErrForbidden, Server: core.ServerManagement, Call: "list", Message: "no"}
+	for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans} {
+		c.Apply("prod", core.Delta{Source: id, At: now, State: core.SourceLive, Replace: true})
+	}
+	c.Apply("prod", core.Delta{Source: core.SourceClusters, At: now, Upserts: []core.Object{mos(from, from)}})
+	c.Apply("gone", core.Delta{Source: core.SourceClusters, At: now, State: core.SourceOff, Replace: true})
+	c.Apply("", core.Delta{Source: core.SourceClusters, At: now, State: core.SourceForbidden, Err: forbidden})
+	v := c.View(now, now)
+	if v.Listed || !v.Complete || v.Part == nil || v.Part.Err != forbidden || !slices.Equal(v.Part.Projects, []string{"prod"}) {
+		t.Fatalf("listed %v, complete %v, part %+v", v.Listed, v.Complete, v.Part)
+	}
+	if i := slices.IndexFunc(v.Sources, func(s core.Source) bool { return s.ID == core.SourceClusters }); v.Sources[i].State != core.SourceLive {
+		t.Errorf("the clusters that are read are %s", v.Sources[i].State)
+	}
+	for name, why := range map[string]string{"mos": "", "other": "not among", "mos-y": forbidden.Cause()} {
+		i := slices.IndexFunc(v.Rows, func(r Row) bool { return r.Name == name })
+		if r := v.Rows[i]; len(r.Missing) > 1 || (len(r.Missing) == 0) != (why == "") || why != "" && !strings.Contains(r.Missing[0].Why, why) {
+			t.Errorf("%s lacks %+v", name, r.Missing)
+		}
+	}
+	c.Apply("", core.Delta{Source: core.SourceClusters, At: now, State: core.SourceOff, Replace: true})
+	if v := c.View(now, now); v.Part != nil || !v.Listed {
+		t.Errorf("the projects are known: %+v, listed %v", v.Part, v.Listed)
+	}
+}
+
 // Whether all clusters are known is another question than whether all of them have been read: a key of the configuration may name
 // a cluster that nobody has listed yet.
 func TestWhetherAllClustersAreKnown(t *testing.T) {
@@ -347,6 +376,8 @@ func TestWhetherAllClustersAreKnown(t *testing.T) {
 		"one is closed to us":  {map[string]core.SourceState{"": core.SourceOff, "a": core.SourceLive, "b": core.SourceForbidden}, true},
 		"all are closed to us": {map[string]core.SourceState{"": core.SourceOff, "b": core.SourceForbidden}, false},
 		"no project is known":  {map[string]core.SourceState{"": core.SourceOff}, false},
+		"only the named ones":  {map[string]core.SourceState{"": core.SourceForbidden, "a": core.SourceLive}, false},
+		"for now the old ones": {map[string]core.SourceState{"": core.SourceFailed, "a": core.SourceLive}, false},
 	} {
 		c := NewCollector("management")
 		for project, state := range tt.states {
