@@ -12,6 +12,7 @@ import (
 // update plan. It is immutable.
 type Management struct {
 	Found     bool   // this cluster is one of its clusters
+	Elsewhere bool   // the cluster that the place names has machines that are nodes, and none of them is here: it is another one
 	Namespace string // the project; empty when it was not found
 	Name      string // of the Cluster; empty when it was not found
 
@@ -186,7 +187,7 @@ func (m *Management) MachinesMoved(before *Management) (nodes []string, only boo
 	if m == nil || before == nil {
 		return nil, m == before
 	}
-	if m.Found != before.Found || m.Namespace != before.Namespace || m.Name != before.Name || m.Cluster != before.Cluster ||
+	if m.Found != before.Found || m.Elsewhere != before.Elsewhere || m.Namespace != before.Namespace || m.Name != before.Name || m.Cluster != before.Cluster ||
 		m.LCM != before.LCM || m.Pause != before.Pause || m.Reboot != before.Reboot || m.Release != before.Release ||
 		m.Upgrade != before.Upgrade || m.Seen != before.Seen || !slices.Equal(m.Plans, before.Plans) ||
 		!slices.Equal(m.Groups, before.Groups) || len(m.Machines) != len(before.Machines) || len(m.ByNode) != len(before.ByNode) {
@@ -221,8 +222,8 @@ func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Ob
 	machines, lcm, clusters := ofType[*ManagedMachine](objects), ofType[*LCMMachine](objects), ofType[*ManagedCluster](objects)
 	m := &Management{Seen: max(len(machines), len(lcm)), ByNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
 	m.joinReleases(objects)
-	key, ok := thisCluster(place, clusters, machines, lcm, nodes)
-	if !ok {
+	key, ok, elsewhere := thisCluster(place, clusters, machines, lcm, nodes)
+	if m.Elsewhere = elsewhere; !ok {
 		return m
 	}
 	m.Found = true
@@ -340,9 +341,9 @@ func (m *Management) joinNodes(nodes map[string]*Node) {
 }
 
 // thisCluster is the Cluster to which the nodes belong: the one with most of them among those that the place allows, or the one that
-// the place names when none of its machines is a node here.
+// the place names when none of its machines is a node here. other: all that the place names have machines that are nodes, and none is here.
 func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*ManagedMachine, lcm []*LCMMachine,
-	nodes map[string]*Node) (clusterKey, bool) {
+	nodes map[string]*Node) (key clusterKey, found, other bool) {
 	allowed := func(k clusterKey) bool {
 		return k.name != "" && (place.Namespace == "" || place.Namespace == k.namespace) && (place.Cluster == "" || place.Cluster == k.name)
 	}
@@ -369,10 +370,10 @@ func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*
 		}
 	}
 	if votes[best] > 0 {
-		return best, true
+		return best, true, false
 	}
 	if place.Cluster == "" {
-		return clusterKey{}, false
+		return clusterKey{}, false, false
 	}
 	// The named cluster counts only while none of its machines says which node it is. Once they do and none is here, the nodes are another
 	// cluster's: its plan must not be driven by what these show.
@@ -386,9 +387,13 @@ func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*
 	}
 	for _, c := range clusters {
 		k := clusterKey{c.Namespace, c.Name}
-		if allowed(k) && !elsewhere[k] && (best.name == "" || k.namespace < best.namespace) {
+		switch {
+		case !allowed(k):
+		case elsewhere[k]:
+			other = true
+		case best.name == "" || k.namespace < best.namespace:
 			best = k
 		}
 	}
-	return best, best.name != ""
+	return best, best.name != "", other && best.name == ""
 }

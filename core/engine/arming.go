@@ -13,8 +13,8 @@ import (
 // Snapshot says of it (core.WriteMode.Lease); empty: only a lease that nobody holds. The error says who holds the lease, or what is
 // missing.
 func (e *Engine) Arm(ctx context.Context, from string) error {
-	if e.cfg.Barred != "" {
-		return refuse("writing cannot be armed: %s", e.cfg.Barred)
+	if why := e.barred(); why != "" {
+		return refuse("writing cannot be armed: %s", why)
 	}
 	if err := e.journal(ctx, Record{Kind: RecordArm, State: "asked", Exact: from != "", From: from}); err != nil {
 		return refuse("writing cannot be armed: %v", err)
@@ -156,5 +156,24 @@ func (e *Engine) watchLease() {
 			reason = fmt.Sprintf("the operator lease was lost; %s holds it now", e.write.Lease)
 		}
 		e.disarm(reason)
+	}
+}
+
+// barred is why nothing may be written by this run; empty when something may. The nodes may be those of another cluster than the one that
+// the operator opened.
+func (e *Engine) barred() string {
+	s := e.Snapshot()
+	if e.cfg.Barred == "" && s.Management != nil && s.Management.Elsewhere && s.Known(core.SourceNodes) {
+		return fmt.Sprintf("the machines of the cluster %s on the management cluster are other nodes than these: one of the two is another "+
+			"cluster; check the context of the cluster (in the list of clusters, that of the section clusters) and --management-cluster",
+			wording.OneLine(s.Place.Cluster, 64))
+	}
+	return e.cfg.Barred
+}
+
+// watchBars disarms when writing is barred meanwhile.
+func (e *Engine) watchBars() {
+	if e.write.Barred = e.barred(); e.write.Barred != "" {
+		e.disarm(e.write.Barred)
 	}
 }

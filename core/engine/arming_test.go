@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,6 +101,47 @@ func TestTheLeaseIsToldWhatRuns(t *testing.T) {
 		want.Now, want.Since = "", time.Time{}
 		if d := says(); d != want {
 			t.Errorf("it says %+v, want %+v", d, want)
+		}
+	})
+}
+
+// The management cluster says that the nodes are another cluster's than the one that was opened: writing is disarmed, and can be armed only
+// once they are that cluster's. Where no machine is a node yet, nothing is certain, and nothing is barred.
+func TestAnotherClusterThanTheOneThatWasOpened(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.engine.call(func() {
+			place := core.ManagementPlace{Namespace: "prod", Cluster: "mos"}
+			b.engine.cfg.Place, b.engine.world.place = place, place
+		})
+		told := func(node string) {
+			at := core.Meta{Namespace: "prod", Name: "mos"}
+			b.engine.Apply(core.Delta{Source: core.SourceClusters, State: core.SourceLive, Replace: true,
+				Upserts: []core.Object{&core.ManagedCluster{Meta: at}}})
+			b.engine.Apply(core.Delta{Source: core.SourceMachines, State: core.SourceLive, Replace: true,
+				Upserts: []core.Object{&core.ManagedMachine{Meta: core.Meta{Namespace: "prod", Name: "m-1"}, Cluster: "mos", Node: node}}})
+			b.sync()
+			time.Sleep(2 * tickEvery)
+		}
+		told("")
+		b.arm()
+		told("")
+		if s := b.engine.Snapshot(); !s.Write.Armed || s.Write.Barred != "" || b.engine.mayWrite() != nil {
+			t.Errorf("before a machine is a node: %+v, %v", s.Write, b.engine.mayWrite())
+		}
+		told("another-1")
+		s := b.engine.Snapshot()
+		if s.Write.Armed || !strings.Contains(s.Write.Barred, "the cluster mos") || b.cloud.Held() || s.Write.Lost != s.Write.Barred {
+			t.Errorf("its machines are other nodes: %+v, the lease is held: %v", s.Write, b.cloud.Held())
+		}
+		if err := b.engine.Arm(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "other nodes than these") {
+			t.Errorf("it can be armed: %v", err)
+		}
+		told("cmp-1")
+		b.arm()
+		if s := b.engine.Snapshot(); !s.Write.Armed || s.Write.Barred != "" {
+			t.Errorf("its machine is a node here: %+v", s.Write)
 		}
 	})
 }

@@ -237,6 +237,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			}
 		case <-tick.C:
 			e.watchLease()
+			e.watchBars()
 			if e.dirty = true; e.rhythm.tick() {
 				publish()
 			}

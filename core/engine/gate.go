@@ -86,8 +86,8 @@ func asConfirmed(c core.Change) core.Change {
 
 // mayWrite tells whether writing is allowed at this moment; the error says why not.
 func (e *Engine) mayWrite() error {
-	if e.cfg.Barred != "" {
-		return refuse("read-only: %s", e.cfg.Barred)
+	if why := e.barred(); why != "" {
+		return refuse("read-only: %s", why)
 	}
 	if e.ctx.Err() != nil {
 		return refuse("Lockstep is leaving")
