@@ -223,13 +223,29 @@ func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Ob
 	m := &Management{Seen: max(len(machines), len(lcm)), ByNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
 	m.joinReleases(objects)
 	key, ok, elsewhere := thisCluster(place, clusters, machines, lcm, nodes)
-	if m.Elsewhere = elsewhere; !ok {
-		return m
+	if m.Elsewhere = elsewhere; ok {
+		m.join(key, nodes, objects)
 	}
+	return m
+}
+
+// JoinCluster joins a management cluster's objects to the Cluster of that name and namespace, also while that is not seen itself: the
+// others name it. No nodes are known.
+func JoinCluster(namespace, name string, objects ...Object) *Management {
+	m := JoinManagement(ManagementPlace{Namespace: namespace, Cluster: name}, nil, objects...)
+	if !m.Found {
+		m.join(clusterKey{namespace, name}, nil, objects)
+	}
+	return m
+}
+
+// join takes the objects of one cluster.
+func (m *Management) join(key clusterKey, nodes map[string]*Node, objects []Object) {
+	machines, lcm := ofType[*ManagedMachine](objects), ofType[*LCMMachine](objects)
 	m.Found = true
 	m.Namespace, m.Name = key.namespace, key.name
 	mine := func(meta Meta, cluster string) bool { return meta.Namespace == key.namespace && cluster == key.name }
-	for _, c := range clusters {
+	for _, c := range ofType[*ManagedCluster](objects) {
 		if mine(c.Meta, c.Name) {
 			m.Cluster = c
 		}
@@ -308,7 +324,6 @@ func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Ob
 	slices.SortFunc(m.Groups, func(a, b *MachineGroup) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
 	})
-	return m
 }
 
 func ofType[T Object](objects []Object) []T {

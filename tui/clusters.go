@@ -161,6 +161,8 @@ func (p *clustersPage) mark(r *fleet.Row) mark {
 		return mark{g.Unknown, themes.Warn}
 	case r.Worst() >= core.SeverityWarning:
 		return severityMark(g, r.Worst())
+	case len(r.Missing) > 0: // what could not be read may be urgent
+		return mark{g.Unknown, themes.Warn}
 	case r.State.UnderWay():
 		return mark{g.Moves, themes.Moves}
 	case r.State == fleet.StateOffered || r.State == fleet.StateScheduled:

@@ -390,3 +390,27 @@ func TestLongNamesLeaveRoomForTheRest(t *testing.T) {
 		}
 	}
 }
+
+// A cluster of which something could not be read is not drawn as one at rest.
+func TestAClusterThatIsReadInPartIsNotDrawnAsAtRest(t *testing.T) {
+	v := theFleet()
+	failed := &core.APIError{Kind: core.ErrServer, Server: core.ServerManagement, Call: "list", Message: "no"}
+	v.Rows = slices.DeleteFunc(v.Rows, func(r fleet.Row) bool { return r.Name != "mos-rom" })
+	d := driveClusters(120, 40, v)
+	p, row := d.clusters(), &v.Rows[0]
+	if m := p.mark(row); m.glyph != p.look.Glyph.Done {
+		t.Errorf("at rest, it has the mark %q", m.glyph)
+	}
+	row.Missing = []fleet.Missing{{What: core.SourcePlans, Why: failed.Cause(), Err: failed}}
+	d.send(fleetMsg{v})
+	if m := p.mark(row); m.glyph != p.look.Glyph.Unknown {
+		t.Errorf("its plans are not known, and it has the mark %q", m.glyph)
+	}
+	if screen := stripped(d.shows()); strings.Contains(screen, "none is offered") || !strings.Contains(screen, "no update is seen") {
+		t.Errorf("it says:\n%s", screen)
+	}
+	row.Needs = []fleet.Need{{Severity: core.SeverityUrgent, Label: "LCM", Reason: "stuck"}}
+	if m := p.mark(row); m != severityMark(p.look.Glyph, core.SeverityUrgent) {
+		t.Errorf("it is urgent, and has the mark %q", m.glyph)
+	}
+}

@@ -189,6 +189,8 @@ func (p *clustersPage) aboutRow(m *Model, r *fleet.Row, w, needs int) []draw.Lin
 		head += ": " + updateLong(r)
 	case r.State != fleet.StateRests:
 		head += ": " + string(r.State)
+	case slices.ContainsFunc(r.Missing, func(m fleet.Missing) bool { return m.What == core.SourceClusters || m.What == core.SourcePlans }):
+		head += ": no update is seen, and not everything is known"
 	default:
 		head += ": no update runs, and none is offered"
 	}

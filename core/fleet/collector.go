@@ -177,7 +177,7 @@ type View struct {
 	Version  string // of its release: "2.30.0"; empty: not known
 	Waits    string // a newer version that waits for it; empty: none is known
 	Now      time.Time
-	Rows     []Row         // by what needs a person, then by what is under way, then by name
+	Rows     []Row         // by what needs a person, then by what is under way or not known, then by name
 	Sources  []core.Source // of each kind the one in the worst state, in the order of core.ManagementSources
 	Denied   []Denied      // projects into which nobody lets us look, by name
 	Failed   []Denied      // projects whose clusters could not be listed, or not of late, by name; an empty one: all projects
@@ -221,7 +221,7 @@ func (c *Collector) View(now, wall time.Time) *View {
 	c.health(v)
 	c.unseen(v)
 	slices.SortFunc(v.Rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(b.Worst(), a.Worst()), -cmp.Compare(rank(a.State), rank(b.State)), strings.Compare(a.Name, b.Name),
+		return cmp.Or(cmp.Compare(b.Worst(), a.Worst()), -cmp.Compare(rank(&a), rank(&b)), strings.Compare(a.Name, b.Name),
 			strings.Compare(a.Project, b.Project))
 	})
 	c.ofItself(v)
@@ -277,16 +277,15 @@ func (c *Collector) source(id core.SourceID, project string) (core.Source, bool)
 	return all, ok
 }
 
-func rank(s State) int {
+// rank is how far up a row belongs among those of one urgency: what is not known may be anything but quiet.
+func rank(r *Row) int {
 	switch {
-	case s.UnderWay():
-		return 3
-	case s == StateScheduled:
+	case r.State.UnderWay():
 		return 2
-	case s == StateUnknown:
-		return 0
+	case r.State == StateScheduled || r.State == StateUnknown || len(r.Missing) > 0:
+		return 1
 	}
-	return 1
+	return 0
 }
 
 func (c *Collector) factsOf(id ID, objects map[held]core.Object, now, wall time.Time) facts {

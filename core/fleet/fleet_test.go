@@ -248,6 +248,41 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
+// What could not be read may be urgent: its cluster stands before those at rest. A plan that is read counts, whether or not its Cluster is.
+func TestAClusterThatIsReadInPartIsNotQuiet(t *testing.T) {
+	bad := &core.APIError{Kind: core.ErrServer, Server: core.ServerManagement, Call: "list", Message: "no"}
+	named := func(name string) *core.ManagedCluster {
+		return &core.ManagedCluster{Meta: core.Meta{Namespace: name, Name: name}, Release: from, Target: from}
+	}
+	live := func(c *Collector, project string, id core.SourceID, objects ...core.Object) {
+		c.Apply(project, core.Delta{Source: id, At: now, State: core.SourceLive, Replace: true, Upserts: objects})
+	}
+	c := NewCollector("mgmt")
+	for _, project := range []string{"a", "b"} {
+		live(c, project, core.SourceClusters, named(project))
+		live(c, project, core.SourcePlans)
+	}
+	c.Apply("b", core.Delta{Source: core.SourcePlans, At: now, State: core.SourceFailed, Err: bad})
+	if v := c.View(now, now); len(v.Rows) != 2 || v.Rows[0].Name != "b" || len(v.Rows[0].Missing) != 1 {
+		t.Errorf("whose plans failed is not the first: %+v", v.Rows)
+	}
+
+	c = NewCollector("mgmt")
+	c.Apply("", core.Delta{Source: core.SourceClusters, At: now, State: core.SourceFailed, Err: bad})
+	live(c, "", core.SourcePlans, plan(core.PlanStuck, "openstack Completed 1h", "k8s-workers-a Stuck 3h"))
+	live(c, "", core.SourceLCMClusters, &core.LCMCluster{Meta: core.Meta{Namespace: "lab", Name: "lab"}, Stuck: true, StuckMessage: "no"})
+	v := c.View(now, now)
+	if _, urgent := v.Count(); urgent != 2 || len(v.Rows) != 2 {
+		t.Fatalf("%d are urgent: %+v", urgent, v.Rows)
+	}
+	for _, r := range v.Rows {
+		want := map[string]string{"mos": "group a is Stuck", "lab": "stuck: no"}[r.Name]
+		if len(r.Missing) != 1 || !strings.Contains(r.Needs[0].Reason, want) || (r.State == StateStuck) != (r.Name == "mos") {
+			t.Errorf("%s is %s, needs %+v, lacks %+v", r.Name, r.State, r.Needs, r.Missing)
+		}
+	}
+}
+
 // A project whose clusters could not be listed is named, also where the others were.
 func TestAProjectThatFailsIsNamed(t *testing.T) {
 	c := NewCollector("mgmt")

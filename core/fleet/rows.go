@@ -31,7 +31,7 @@ type facts struct {
 func rowOf(f facts) Row {
 	s := &core.Snapshot{Facts: core.Facts{Now: f.now, Wall: f.wall, Cluster: f.id.Name, Sources: f.sources, Settings: core.DefaultSettings(),
 		Place: core.ManagementPlace{Namespace: f.id.Project, Cluster: f.id.Name}}}
-	m := core.JoinManagement(s.Place, nil, f.objects...)
+	m := core.JoinCluster(f.id.Project, f.id.Name, f.objects...)
 	s.Management = m
 	r := Row{ID: f.id, State: StateRests}
 	if c := m.Cluster; c != nil {
