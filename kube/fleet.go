@@ -192,7 +192,7 @@ func (w *FleetWatcher) watchAll(ctx context.Context) (refused *core.APIError) {
 		case <-ctx.Done():
 			return nil
 		case <-doubted: // it may be the watch alone that is refused
-			if _, refused = w.mayListAll(ctx, w.opts.ListTimeout); refused != nil && refused.Kind == core.ErrForbidden {
+			if refused = w.mayListAll(ctx, w.opts.ListTimeout); refused != nil && refused.Kind == core.ErrForbidden {
 				return refused
 			}
 			refused = nil
@@ -223,9 +223,12 @@ func (w *FleetWatcher) forget(project string, watcher *Watcher) {
 func (w *FleetWatcher) decide(ctx context.Context) (wide bool, refused *core.APIError) {
 	limit := min(w.opts.SyncDeadline, w.opts.ListTimeout) // what is wrong is said as early as a source says it
 	for pause := w.opts.BackoffMin; ctx.Err() == nil; pause = min(2*pause, w.opts.BackoffMax) {
-		wide, err := w.mayListAll(ctx, limit)
-		if wide || err.Kind == core.ErrForbidden {
-			return wide, err
+		err := w.mayListAll(ctx, limit)
+		switch {
+		case err == nil || err.Kind == core.ErrNotFound && !notOfAPI(err): // a server that does not know clusters: the watch says so, and looks again
+			return true, nil
+		case err.Kind == core.ErrForbidden:
+			return false, err
 		}
 		wait := max(pause+w.client.opts.Jitter("fleet", pause/5), err.After)
 		if err.Kind == core.ErrUnauthorized && w.client.renew() {
@@ -241,20 +244,16 @@ func (w *FleetWatcher) decide(ctx context.Context) (wide bool, refused *core.API
 	return false, nil
 }
 
-// mayListAll tells whether clusters can be listed in all namespaces. That the server does not know them counts as a yes: the watch says
-// so, and looks again. Else err says why not.
-func (w *FleetWatcher) mayListAll(ctx context.Context, limit time.Duration) (bool, *core.APIError) {
+// mayListAll is nil where clusters can be listed in all namespaces. Else it says why not.
+func (w *FleetWatcher) mayListAll(ctx context.Context, limit time.Duration) *core.APIError {
 	asked, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_, err := w.client.resource(gvrClusters, "").List(asked, metav1.ListOptions{Limit: 1})
 	e := describeManagement(err, "list clusters.cluster.k8s.io")
-	switch {
-	case e == nil || e.Kind == core.ErrNotFound:
-		return true, nil
-	case e.Kind == core.ErrForbidden:
+	if e != nil && e.Kind == core.ErrForbidden {
 		e.Remedy = managementRights + " gives the right, in one project or in all of them."
 	}
-	return false, e
+	return e
 }
 
 // branch is what is watched in one project.
@@ -353,7 +352,7 @@ func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 		case <-look.C:
 			projects, unlisted := w.listProjects(ctx, refused)
 			if unlisted != nil {
-				if wide, _ := w.mayListAll(ctx, w.opts.ListTimeout); wide && ctx.Err() == nil {
+				if w.mayListAll(ctx, w.opts.ListTimeout) == nil && ctx.Err() == nil {
 					return
 				}
 			}

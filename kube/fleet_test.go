@@ -270,6 +270,32 @@ func TestAFleetOfConfiguredProjects(t *testing.T) {
 	})
 }
 
+// A server that does not know clusters for a moment gives no right to list them everywhere: the configured projects are not listed anew.
+func TestAMomentWithoutClustersGivesNoRight(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{Users: bounded(false)})
+		_, l := watchFleet(t, c, kubeapi.Readonly, FleetOptions{Projects: []string{"prod"}, Look: 10 * time.Second})
+		l.until(t, "", core.SourceClusters, core.SourceForbidden)
+		l.until(t, "prod", core.SourcePlans, core.SourceLive)
+		asks := func() (n int) {
+			for _, r := range c.Requests() {
+				if r.UserAgent == "lockstep/test" && strings.HasSuffix(r.Path, "/namespaces/prod/clusters") && r.Verb == "list" {
+					n++
+				}
+			}
+			return n
+		}
+		before := asks()
+		c.AddFault(kubeapi.Fault{Match: func(r *http.Request) bool {
+			return ours(r) && !strings.Contains(r.URL.Path, "/namespaces/")
+		}, Resource: "clusters", Code: http.StatusNotFound, Times: 1})
+		time.Sleep(time.Minute)
+		if after := asks(); before != 1 || after != before {
+			t.Errorf("the project is listed %d times, then %d", before, after)
+		}
+	})
+}
+
 // give gives the reader's rights among those of the users.
 func give(t *testing.T, c *cluster, users []kubeapi.User) {
 	t.Helper()

@@ -296,10 +296,8 @@ func (c *Collector) factsOf(id ID, objects map[held]core.Object, now, wall time.
 		f.objects = append(f.objects, objects[h])
 	}
 	for _, source := range core.ManagementSources() {
-		for _, project := range []string{"", id.Project} {
-			if src, ok := c.sources[stream{source, project}]; ok {
-				f.sources[source] = src
-			}
+		if src, ok := c.source(source, id.Project); ok {
+			f.sources[source] = src
 		}
 	}
 	return f
@@ -399,12 +397,8 @@ func (c *Collector) listed() bool {
 // answered tells whether the clusters are known, and of each what there is to know of it.
 func (c *Collector) answered(v *View) bool {
 	known := func(source core.SourceID, project string) bool {
-		for _, p := range []string{"", project} {
-			if src, ok := c.sources[stream{source, p}]; ok && src.State != core.SourceConnecting {
-				return true
-			}
-		}
-		return false
+		src, ok := c.source(source, project)
+		return ok && src.State != core.SourceConnecting && src.State != core.SourceOff
 	}
 	some := false
 	for st, src := range c.sources {

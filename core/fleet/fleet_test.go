@@ -392,6 +392,38 @@ func TestAPartOfTheProjectsIsNamed(t *testing.T) {
 	}
 }
 
+// After the clusters were watched project by project, all of them are watched at once: what fails there is said of the rows, and nothing
+// is complete before it has answered. What a project's own stream says counts while it runs.
+func TestTheStreamThatRunsSpeaksForAProject(t *testing.T) {
+	bad := &core.APIError{Kind: core.ErrServer, Server: core.ServerManagement, Call: "list", Message: "no"}
+	c := NewCollector("mgmt")
+	tell := func(project string, id core.SourceID, state core.SourceState, err *core.APIError, objects ...core.Object) {
+		c.Apply(project, core.Delta{Source: id, At: now, State: state, Err: err, Replace: true, Upserts: objects})
+	}
+	for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans} {
+		tell("prod", id, core.SourceLive, nil)
+		tell("prod", id, core.SourceOff, nil)
+	}
+	tell("", core.SourceClusters, core.SourceLive, nil, mos(from, from))
+	tell("", core.SourcePlans, core.SourceConnecting, nil)
+	if c.View(now, now).Complete {
+		t.Error("it is complete before the plans are known")
+	}
+	tell("", core.SourcePlans, core.SourceFailed, bad)
+	if v := c.View(now, now); len(v.Rows) != 1 || len(v.Rows[0].Missing) != 1 || v.Rows[0].Missing[0].Err != bad {
+		t.Errorf("the plans of all projects have failed: %+v", v.Rows)
+	}
+	tell("", core.SourcePlans, core.SourceOff, nil)
+	if c.View(now, now).Complete {
+		t.Error("it is complete while nobody reads the plans")
+	}
+	tell("prod", core.SourcePlans, core.SourceForbidden, bad)
+	tell("", core.SourcePlans, core.SourceLive, nil)
+	if v := c.View(now, now); len(v.Rows[0].Missing) != 1 {
+		t.Errorf("the project's own plans are forbidden: %+v", v.Rows)
+	}
+}
+
 // Whether all clusters are known is another question than whether all of them have been read: a key of the configuration may name
 // a cluster that nobody has listed yet.
 func TestWhetherAllClustersAreKnown(t *testing.T) {
