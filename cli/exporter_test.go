@@ -361,9 +361,12 @@ func TestRulesAndDashboardAskForWhatIsThere(t *testing.T) {
 	}
 	named := " * on (job, instance) group_left (cluster) lockstep_cluster_info "
 	for _, line := range strings.Split(string(rules), "\n") { // an alert that does not say of which cluster helps nobody who has several
-		if strings.Contains(line, "expr: lockstep_") && !strings.Contains(line, named) {
+		if strings.Contains(line, "expr: ") && strings.Contains(line, "lockstep_") && !strings.Contains(line, named) {
 			t.Errorf("the alert has no label cluster: %s", strings.TrimSpace(line))
 		}
+	}
+	if !regexp.MustCompile(`time\(\) - lockstep_snapshot_timestamp_seconds\) .* > 120\n`).Match(rules) {
+		t.Error("no alert says that the exporter looks at nothing any more")
 	}
 	if len(asked) < 15 {
 		t.Errorf("only %d metrics are used", len(asked))
@@ -444,5 +447,43 @@ func TestMetricsAlertOfWhatIsToBeDone(t *testing.T) {
 	m = scrape()
 	if want := fmt.Sprintf("0 0 0 %d", len(due)); all(m) != want || m["lockstep_lease_held"] != "0" {
 		t.Errorf("urgent, warning, notice and aside are %s, want %s; the lease: %q", all(m), want, m["lockstep_lease_held"])
+	}
+}
+
+// A source that counts as old under "Needs you" is not up, although its state says live.
+func TestASourceWhoseFactsAreOldIsNotUp(t *testing.T) {
+	const series = `lockstep_source_up{server="kubernetes",source="nodes"}`
+	for age, want := range map[time.Duration]string{time.Minute: "1", 2 * time.Minute: "1", 2*time.Minute + time.Second: "0"} {
+		sc := scene.NewScene()
+		src := sc.Sources[core.SourceNodes]
+		src.State, src.AsOf = core.SourceLive, sc.Wall.Add(-age)
+		sc.Sources[core.SourceNodes] = src
+		s := sc.Again().Snapshot
+		is := scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))[series]
+		said := slices.ContainsFunc(attention.List(s), func(a core.Attention) bool { return a.Rule == core.RuleSources || a.Rule == core.RuleSource })
+		if is != want || said != (want == "0") {
+			t.Errorf("confirmed %s ago, it is %q, want %q; \"Needs you\" has it: %v", age, is, want, said)
+		}
+	}
+}
+
+// A node that is late is counted until its entry is set aside.
+func TestALateNodeThatIsSetAsideIsNotCounted(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Maintained("cmp-01", "").RawState = core.LockInactive
+	sc.NodeRequest("cmp-01").Deleting = scene.Ago(13 * time.Minute)
+	late := func() string {
+		s := sc.Again().Snapshot
+		return scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))["lockstep_nodes_late"]
+	}
+	if n := late(); n != "1" {
+		t.Fatalf("late are %s nodes", n)
+	}
+	for i, a := range attention.List(sc.Again().Snapshot) {
+		n := core.Note{ID: fmt.Sprint(i), On: core.NoteOn{Entry: a.ID, Label: a.Label}, Text: "later", By: "anna", At: sc.Now}
+		sc.Notes = append(sc.Notes, attention.SetAside(n, a, sc.Now.Add(time.Hour)))
+	}
+	if n := late(); n != "0" {
+		t.Errorf("with its entry set aside, late are %s nodes", n)
 	}
 }

@@ -46,12 +46,14 @@ var metrics = []metric{
 	{"lockstep_cluster_timestamp_seconds", nil, "The cluster's time at that moment; the times of updates and phases compare with it.",
 		func(s *core.Snapshot, is func(float64, ...string)) { isTime(is, s.Now) }},
 	{"lockstep_source_up", []string{"source", "server"},
-		"1 if the source can be seen, 0 if it cannot. A source that is not configured, that the cluster lacks, or that a login " +
+		"1 if the source can be seen, 0 if it cannot, or was not confirmed for two minutes (staleAfter, twice). A source that is not configured, that the cluster lacks, or that a login " +
 			"bound by the manifests may not read, has none.",
-		eachSource(func(src core.Source, is func(float64)) { is(oneIf(src.State == core.SourceLive)) })},
+		eachSource(func(s *core.Snapshot, src core.Source, is func(float64)) {
+			is(oneIf(src.State == core.SourceLive && !attention.LiveAndOld(s, src)))
+		})},
 	{"lockstep_source_seen_timestamp_seconds", []string{"source", "server"},
 		"When the server last confirmed what is known of the source, by the exporter's clock. A source that was never seen has none.",
-		eachSource(func(src core.Source, is func(float64)) {
+		eachSource(func(_ *core.Snapshot, src core.Source, is func(float64)) {
 			if !src.AsOf.IsZero() {
 				is(seconds(src.AsOf))
 			}
@@ -130,10 +132,12 @@ var metrics = []metric{
 			}
 		})},
 	{"lockstep_nodes_late", nil,
-		"Nodes whose maintenance takes too long: those with an entry of the rule node-slow. Absent while nodes are not known.",
+		"Nodes whose maintenance takes too long: those with an entry of the rule node-slow that is not set aside. Absent while nodes are not " +
+			"known.",
 		whereKnown(core.SourceNodes, func(s *core.Snapshot, is func(float64, ...string)) {
 			late := map[string]bool{}
-			for _, a := range attention.List(s) {
+			now, _ := attention.Now(attention.List(s))
+			for _, a := range now {
 				if a.Rule == core.RuleNodeSlow {
 					late[a.Node] = true
 				}
@@ -295,11 +299,11 @@ func isTime(is func(float64, ...string), t time.Time) {
 	}
 }
 
-func eachSource(each func(core.Source, func(float64))) func(*core.Snapshot, func(float64, ...string)) {
+func eachSource(each func(*core.Snapshot, core.Source, func(float64))) func(*core.Snapshot, func(float64, ...string)) {
 	return func(s *core.Snapshot, is func(float64, ...string)) {
 		for id, src := range s.Sources {
 			if src.State != core.SourceOff && src.State != core.SourceAbsent && !attention.UnseenByRight(s, src) {
-				each(src, func(value float64) { is(value, string(id), string(id.Server())) })
+				each(s, src, func(value float64) { is(value, string(id), string(id.Server())) })
 			}
 		}
 	}

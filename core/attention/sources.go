@@ -42,6 +42,11 @@ func UnseenByRight(s *core.Snapshot, src core.Source) bool {
 	return !there // there is no Redis, so the manifest's Role has no namespace to be in
 }
 
+// LiveAndOld tells whether a live source was not confirmed for so long that its facts count as old, although no error says why.
+func LiveAndOld(s *core.Snapshot, src core.Source) bool {
+	return src.State == core.SourceLive && !src.AsOf.IsZero() && s.LongerByWall(src.AsOf, 2*s.Settings.StaleAfterOf(src.ID))
+}
+
 // hiccup is how long a source may fail before there is an entry: a watch that breaks off is opened again sooner.
 const hiccup = 5 * time.Second
 
@@ -63,7 +68,7 @@ func (f *facts) sources() {
 		}
 		switch src.State {
 		case core.SourceLive:
-			if src.AsOf.IsZero() || !f.s.LongerByWall(src.AsOf, 2*after) {
+			if !LiveAndOld(f.s, src) {
 				continue
 			}
 			src.State = core.SourceStale // its facts are old, and no error says why
