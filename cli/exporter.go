@@ -36,7 +36,8 @@ Nothing is changed, no lease is taken, and nobody is called. By default only thi
 names of hosts and of the operator who holds the lease: put what asks for a login in front of it before it listens elsewhere.
 
 deploy/prometheus-rules.yaml has alerts, deploy/grafana-dashboard.json a dashboard. It ends on an interrupt, a SIGTERM or a SIGHUP with
-the exit code 0, and with 1 when it cannot listen.`,
+the exit code 0, and with 1 when it cannot listen, or when the kubeconfig cannot be used: have it started again then (systemd:
+Restart=on-failure).`,
 		Example: `  lockstep exporter
   lockstep exporter --listen 127.0.0.1:9999 --context mos`,
 		Args: cobra.NoArgs,
@@ -71,6 +72,9 @@ func export(ctx context.Context, p place, address string, stderr io.Writer) erro
 	}
 	for _, n := range s.notices {
 		fmt.Fprintln(stderr, oneLine(n))
+	}
+	if s.unloaded != nil { // nobody is there to correct it and begin anew, as on a screen; what starts the exporter again loads it again
+		return s.unloaded
 	}
 	fmt.Fprintf(stderr, "lockstep: metrics are served at http://%s/metrics\n", listener.Addr())
 	ctx, stop := context.WithCancel(ctx)

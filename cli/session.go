@@ -44,6 +44,8 @@ type session struct {
 	simulated bool            // the cluster is: the session touches nothing real, and calls nobody by a command
 	clock     *simulatedClock // nil: the cluster has this machine's, or the place has another one
 
+	unloaded error // why the kubeconfig could not be used; nil: it could
+
 	looker core.Looker // of logs, events and objects
 
 	down  []core.Delta // the states of sources without an adapter
@@ -163,6 +165,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 		return nil, err // no cluster has the journal that would be opened
 	}
 	if err != nil {
+		s.unloaded = err
 		s.unavailable(kube.Sources(), err)
 		if s.cleansUp {
 			s.unavailable(kube.ClaimSources(), err)
