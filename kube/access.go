@@ -148,7 +148,7 @@ func (a *Access) ask(ctx context.Context, p Permission) error {
 	}}
 	answer, err := a.client.resource(gvrReviews, "").Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
-		return Describe(err, "ask for the right to "+p.String())
+		return a.client.describe(err, "ask for the right to "+p.String())
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

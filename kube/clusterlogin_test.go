@@ -1,9 +1,11 @@
 package kube
 
 import (
+	"crypto/x509"
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -130,6 +132,52 @@ func TestTheLoginOfAClusterIsReadOnTheManagementCluster(t *testing.T) {
 			if r.UserAgent == "lockstep/test" && (r.Verb != "get" || !strings.Contains(r.Path, "/namespaces/prod/secrets/")) {
 				t.Errorf("it sent %s %s", r.Verb, r.Path)
 			}
+		}
+	})
+}
+
+// A login that was read from a Secret does not come back by a login for kubectl: where it is refused, or the server is another one, the
+// remedy is to open the cluster again.
+func TestALoginFromASecretThatIsRefusedSaysWhatToDo(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		inFile := c.client(kubeapi.Readonly)
+		content, err := os.ReadFile(inFile.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := inFile.opts
+		opts.Kubeconfig, opts.Given = "", &Given{Content: content, Origin: "secret mos-kubeconfig in namespace prod"}
+		fromSecret, err := Load(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := func(remedy string) bool {
+			return strings.Contains(remedy, "read once, from secret mos-kubeconfig in namespace prod") && strings.Contains(remedy, "open the cluster again")
+		}
+		_, o := watchCluster(t, fromSecret, WatchOptions{})
+		_, file := watchCluster(t, inFile, WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.state[core.SourceNodes] == core.SourceLive })
+		file.wait("live", func(v *view) bool { return v.state[core.SourceNodes] == core.SourceLive })
+		c.AddFault(kubeapi.Fault{Match: ours, Code: http.StatusUnauthorized})
+		c.CutWatches("")
+		o.wait("refused", func(v *view) bool {
+			e := v.err[core.SourceNodes]
+			return e != nil && e.Kind == core.ErrUnauthorized && again(e.Remedy)
+		})
+		file.wait("refused", func(v *view) bool {
+			e := v.err[core.SourceNodes]
+			return e != nil && e.Kind == core.ErrUnauthorized && strings.Contains(e.Remedy, "for kubectl")
+		})
+		other := fmt.Errorf("get: %w", x509.UnknownAuthorityError{})
+		if e := fromSecret.describe(other, "get"); e.Kind != core.ErrConfiguration || !again(e.Remedy) {
+			t.Errorf("the server has another authority: %+v", e)
+		}
+		if e := inFile.describe(other, "get"); again(e.Remedy) {
+			t.Errorf("of a kubeconfig it says %+v", e)
+		}
+		if e := fromSecret.describe(&core.APIError{Kind: core.ErrForbidden, Remedy: "ask"}, "get"); e.Remedy != "ask" {
+			t.Errorf("a right that is missing: %+v", e)
 		}
 	})
 }

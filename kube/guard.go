@@ -61,7 +61,7 @@ func (w *Watcher) probe(ctx context.Context) *core.APIError {
 	if err == nil || status > 0 && status < http.StatusInternalServerError {
 		return nil
 	}
-	return Describe(err, "get /readyz")
+	return w.client.describe(err, "get /readyz")
 }
 
 // heardSince tells whether any watch has delivered something since t.

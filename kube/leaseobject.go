@@ -65,7 +65,7 @@ func (l *Lease) look(ctx context.Context) (leaseState, *core.APIError) {
 	var state leaseState
 	object, err := l.client.resource(gvrLeases, l.opts.Namespace).Get(ctx, leaseName, metav1.GetOptions{})
 	if err != nil {
-		if e := Describe(err, l.call("get")); e.Kind != core.ErrNotFound {
+		if e := l.client.describe(err, l.call("get")); e.Kind != core.ErrNotFound {
 			return state, e
 		}
 	} else {
@@ -156,8 +156,8 @@ func (l *Lease) write(ctx context.Context, object *unstructured.Unstructured, cr
 	leases := l.client.resource(gvrLeases, l.opts.Namespace)
 	if create {
 		written, err := leases.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
-		return written, Describe(err, l.call("create"))
+		return written, l.client.describe(err, l.call("create"))
 	}
 	written, err := leases.Update(ctx, object, metav1.UpdateOptions{FieldManager: fieldManager})
-	return written, Describe(err, l.call("update"))
+	return written, l.client.describe(err, l.call("update"))
 }

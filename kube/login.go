@@ -70,7 +70,7 @@ func (c *Client) Login(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	body, _, err := c.get(ctx, "/version")
-	described := Describe(err, "get /version")
+	described := c.describe(err, "get /version")
 	if described != nil && described.Kind != core.ErrForbidden {
 		return "", c.withOrigin(described)
 	}

@@ -150,7 +150,7 @@ func (p *podPoller) list(ctx context.Context, of core.PodsOf) (*core.NodePods, *
 	// The server's cache is good enough for counting, and spares etcd.
 	items, err := p.client.pods(ctx, "", of.Node, "0")
 	if err != nil {
-		return nil, Describe(err, "list pods of node "+of.Node)
+		return nil, p.client.describe(err, "list pods of node "+of.Node)
 	}
 	pods := podsFrom(of.Node, items)
 	pods.AsOf, pods.NodeReadySince = time.Now(), of.NodeReadySince

@@ -127,7 +127,7 @@ func (s *stream) ended(err error, failures int) time.Duration {
 	if errors.As(err, &unopened) {
 		err = unopened.cause
 	}
-	cause := Describe(err, s.res.call("list"))
+	cause := s.client.describe(err, s.res.call("list"))
 	if cause == nil {
 		// The reflector says so when the watch broke off or its resource version is too old.
 		cause = &core.APIError{
@@ -313,7 +313,7 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 		return nil, errMistrusted
 	case err != nil:
 		s.unwatched = true
-		return nil, &openError{Describe(err, s.res.call("watch"))}
+		return nil, &openError{s.client.describe(err, s.res.call("watch"))}
 	}
 	s.watch, s.unwatched, s.refused = w, false, time.Time{}
 	if !s.recycled.After(s.heard) {

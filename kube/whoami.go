@@ -15,7 +15,7 @@ func (c *Client) WhoAmI(ctx context.Context) (user string, groups []string, err 
 	review := &unstructured.Unstructured{Object: map[string]any{"apiVersion": gvrSelf.GroupVersion().String(), "kind": "SelfSubjectReview"}}
 	answer, err := c.resource(gvrSelf, "").Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
-		return "", nil, Describe(err, "ask as whom the server knows us")
+		return "", nil, c.describe(err, "ask as whom the server knows us")
 	}
 	info := fields(answer.Object).at("status").at("userInfo")
 	for _, g := range info.list("groups") {
@@ -33,7 +33,7 @@ func (c *Client) ClusterUID(ctx context.Context) (string, error) {
 	defer cancel()
 	namespace, err := c.resource(gvrNamespaces, "").Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
-		return "", Describe(err, "read which cluster it is (get namespaces "+metav1.NamespaceSystem+")")
+		return "", c.describe(err, "read which cluster it is (get namespaces "+metav1.NamespaceSystem+")")
 	}
 	return string(namespace.GetUID()), nil
 }

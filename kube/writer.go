@@ -209,7 +209,7 @@ func (s sender) jsonPatch(ctx context.Context, doing string, gvr schema.GroupVer
 	if err == nil {
 		return nil
 	}
-	e := Describe(err, call)
+	e := s.client.describe(err, call)
 	if unapplied(err) {
 		e.Kind = core.ErrConflict
 	}
