@@ -36,11 +36,12 @@ func fleetDetails(project string) []resource {
 		{source: core.SourceGroups, gvr: gvrUpdateGroups, namespace: project, rights: managementRights, translate: machineGroupFrom},
 		{source: core.SourceAutoPauses, gvr: kaas("updateautopauses"), namespace: project, rights: managementRights,
 			translate: autoPauseFrom},
+		{source: core.SourceReboots, gvr: gvrReboots, namespace: project, rights: managementRights, translate: rebootRequestFrom},
 	}
 }
 
 // fleetMachines are the resources of single machines: hundreds for each cluster, and large. They are watched only in projects in which
-// an update is under way.
+// an update, maintenance mode or a graceful reboot is under way.
 func fleetMachines(project string) []resource {
 	return []resource{
 		{source: core.SourceLCMMachines, gvr: lcm("lcmmachines"), namespace: project, rights: managementRights, translate: slimMachineFrom},

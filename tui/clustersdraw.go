@@ -194,6 +194,9 @@ func (p *clustersPage) aboutRow(m *Model, r *fleet.Row, w, needs int) []draw.Lin
 	default:
 		head += ": no update runs, and none is offered"
 	}
+	if r.Reboots {
+		head += "; a graceful reboot is requested"
+	}
 	if r.State.UnderWay() && !r.Started.IsZero() {
 		head += ", since " + clock(r.Started, p.view.Now)
 	}

@@ -23,7 +23,7 @@ type held struct {
 }
 
 // Collector puts together what the management cluster tells. It keeps the row of a cluster until something about the cluster changes,
-// or while its update is under way, the time. It is not safe for concurrent use.
+// or while LCM may be at work on its machines, the time. It is not safe for concurrent use.
 type Collector struct {
 	name    string // of the management cluster where it does not tell it itself
 	known   []ID   // clusters that the operator knows of; an empty project: any
@@ -159,6 +159,8 @@ func idOf(o core.Object) (ID, bool) {
 		return ID{o.Namespace, o.Name}, true
 	case *core.AutoPause:
 		return ID{o.Namespace, o.Name}, true
+	case *core.RebootRequest:
+		return ID{o.Namespace, o.Name}, true
 	case *core.UpdatePlan:
 		return ID{o.Namespace, o.Cluster}, true
 	case *core.MachineGroup:
@@ -198,7 +200,7 @@ type Part struct {
 	Err      *core.APIError // why the others are not known
 }
 
-// ageEvery is how often the row of an update under way is made anew although nothing was heard of it: ends and ages move with the time.
+// ageEvery is how often the row of a cluster on whose machines LCM may be at work is made anew although nothing was heard of it: ends and ages move with the time.
 const ageEvery = 2 * time.Second
 
 // View makes the rows. now is the clusters' time, wall that of Lockstep's own clock.
@@ -206,7 +208,7 @@ func (c *Collector) View(now, wall time.Time) *View {
 	v := &View{Name: c.name, Now: now, Complete: true}
 	for id, objects := range c.objects {
 		old, known := c.rows[id]
-		if !known || c.all || c.dirty[id] || old.State.UnderWay() && wall.Sub(c.made[id]) >= ageEvery {
+		if !known || c.all || c.dirty[id] || old.Moves() && wall.Sub(c.made[id]) >= ageEvery {
 			c.made[id] = wall
 			c.rows[id] = rowOf(c.factsOf(id, objects, now, wall))
 		}
@@ -406,7 +408,7 @@ func (c *Collector) answered(v *View) bool {
 	}
 	for i := range v.Rows {
 		r := &v.Rows[i]
-		if !known(core.SourcePlans, r.Project) || r.State.UnderWay() && !known(core.SourceLCMMachines, r.Project) {
+		if !known(core.SourcePlans, r.Project) || r.Moves() && !known(core.SourceLCMMachines, r.Project) {
 			return false
 		}
 	}
@@ -431,11 +433,11 @@ func (v *View) Count() (underWay, urgent int) {
 	return underWay, urgent
 }
 
-// Watched are the projects in which an update is under way: there the machines are worth their bytes. They are in order.
+// Watched are the projects in which LCM may be at work on machines: there these are worth their bytes. They are in order.
 func (v *View) Watched() []string {
 	var out []string
 	for i := range v.Rows {
-		if v.Rows[i].State.UnderWay() {
+		if v.Rows[i].Moves() {
 			out = append(out, v.Rows[i].Project)
 		}
 	}

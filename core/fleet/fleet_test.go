@@ -54,7 +54,7 @@ func see(objects ...core.Object) *View {
 		by[sourceOf(o)] = append(by[sourceOf(o)], o)
 	}
 	for _, id := range []core.SourceID{core.SourceClusters, core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains,
-		core.SourcePlans, core.SourceGroups, core.SourceAutoPauses, core.SourceReleases, core.SourceManagementUpgrades} {
+		core.SourcePlans, core.SourceGroups, core.SourceAutoPauses, core.SourceReboots, core.SourceReleases, core.SourceManagementUpgrades} {
 		c.Apply("", core.Delta{Source: id, At: now, State: core.SourceLive, Replace: true, Upserts: by[id]})
 	}
 	return c.View(now, now)
@@ -76,6 +76,8 @@ func sourceOf(o core.Object) core.SourceID {
 		return core.SourceGroups
 	case *core.AutoPause:
 		return core.SourceAutoPauses
+	case *core.RebootRequest:
+		return core.SourceReboots
 	case *core.ManagementRelease:
 		return core.SourceReleases
 	}
@@ -198,6 +200,40 @@ func TestARowSaysWhatTheManagementClusterKnows(t *testing.T) {
 				t.Errorf("it needs %q (%s), want %q (%s)", first, r.Worst(), tt.needs, tt.severity)
 			}
 		})
+	}
+}
+
+// Outside an update, too, LCM drains and reboots machines: in maintenance mode, and where a graceful reboot is requested. Machines are looked
+// at there, and what holds LCM up is said.
+func TestMachinesAreLookedAtWhereverLCMWorks(t *testing.T) {
+	quiet, maintained := mos(to, to), mos(to, to)
+	maintained.InMaintenance = true
+	reboot := &core.RebootRequest{Meta: meta("mos")}
+	failed := machine("m1", "Ready", to)
+	failed.RebootError = "it does not come up"
+	blocked := &core.DrainState{Meta: meta("cd-m1"), Cluster: "mos", Type: core.DrainKubernetes, Machine: "m1", Wanted: "true", Value: "false",
+		Message: "error when evicting pods/\"p-0\" -n \"stacklight\": Cannot evict pod as it would violate the pod's disruption budget. The " +
+			"disruption budget b needs 1 healthy pods and has 1 currently.", Attempt: 5}
+	for name, tt := range map[string]struct {
+		objects []core.Object
+		watched bool
+		needs   string // a part of the first
+	}{
+		"nothing is done":            {[]core.Object{quiet}, false, ""},
+		"maintenance mode":           {[]core.Object{maintained}, true, ""},
+		"a drain is blocked in it":   {[]core.Object{maintained, machine("m1", "Ready", to), blocked}, true, "budget b keeps pod stacklight/p-0"},
+		"a graceful reboot":          {[]core.Object{quiet, reboot}, true, ""},
+		"a machine fails to reboot":  {[]core.Object{quiet, reboot, failed}, true, "it does not come up"},
+		"a drain is blocked for one": {[]core.Object{quiet, reboot, machine("m1", "Ready", to), blocked}, true, "budget b keeps pod"},
+	} {
+		v := see(tt.objects...)
+		first := ""
+		if len(v.Rows[0].Needs) > 0 {
+			first = v.Rows[0].Needs[0].Reason
+		}
+		if (len(v.Watched()) > 0) != tt.watched || !strings.Contains(first, tt.needs) || (first == "") != (tt.needs == "") {
+			t.Errorf("%s: watched are %v; it needs %q, want %q", name, v.Watched(), first, tt.needs)
+		}
 	}
 }
 

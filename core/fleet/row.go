@@ -46,6 +46,7 @@ type Row struct {
 
 	State   State
 	Phase   core.PhaseID // of the documents' flow, by the plan's step under way; 0: none, or not known
+	Reboots bool         // a graceful reboot is requested
 	Step    string       // the plan's step under way, or the one that is waited for; empty: none
 	Started time.Time    // of the update; zero: not known
 
@@ -74,6 +75,11 @@ type Missing struct {
 	What core.SourceID
 	Why  string // "forbidden", "not there"
 	Err  *core.APIError
+}
+
+// Moves tells whether LCM may be at work on the cluster's machines: an update, maintenance mode or a graceful reboot is under way.
+func (r *Row) Moves() bool {
+	return r.State.UnderWay() || r.State == StateMaintenance || r.Reboots
 }
 
 // Worst is the severity of the most urgent need; 0 when nothing needs a person.

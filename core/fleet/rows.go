@@ -39,6 +39,7 @@ func rowOf(f facts) Row {
 	}
 	p := m.Plan()
 	target := r.update(m, p)
+	r.Reboots = m.Reboot != nil
 	r.offers(m)
 	if r.State.UnderWay() {
 		r.count(m, target)
@@ -169,7 +170,7 @@ func (r *Row) notReady(m *core.Management) {
 
 // needed are the sources without which a row says less than it should; those of machines count only while they are watched.
 var needed = []core.SourceID{core.SourceClusters, core.SourcePlans, core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains,
-	core.SourceGroups, core.SourceAutoPauses}
+	core.SourceGroups, core.SourceAutoPauses, core.SourceReboots}
 
 // missing notes what could not be read. An older management cluster lacks the newer kinds, which is nobody's concern.
 func (r *Row) missing(sources map[core.SourceID]core.Source) {
