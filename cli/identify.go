@@ -18,23 +18,26 @@ type question struct {
 	ask    func(ctx context.Context) error
 }
 
-// identify asks the servers which cluster it is, and as whom they know the operator, once each can be seen, and tells the engine. What
-// cannot be learned stays unknown: nothing but the record rests on it.
+// identify asks the servers which cluster it is, and as whom they know the operator, once each can be seen, and tells the engine. After each
+// new login of the kubeconfig it asks again: that may be somebody else's. What cannot be learned stays unknown.
 func (s *session) identify(ctx context.Context) {
 	var (
 		is  core.Identity
 		uid string // of the cluster
 	)
-	questions := []question{}
+	questions, who, logins := []question{}, question{}, uint64(0)
 	if s.kube != nil {
 		questions = append(questions, question{core.SourceNodes, func(ctx context.Context) (err error) {
 			uid, err = s.kube.ClusterUID(ctx)
 			s.noteJournal(uid)
 			return err
-		}}, question{core.SourceNodes, func(ctx context.Context) (err error) {
+		}})
+		who = question{core.SourceNodes, func(ctx context.Context) (err error) {
+			logins = s.kube.Logins() // of before, so that one that comes meanwhile counts as new
 			is.KubernetesUser, is.KubernetesGroups, err = s.kube.WhoAmI(ctx)
 			return err
-		}})
+		}}
+		questions = append(questions, who)
 	}
 	if s.client != nil {
 		questions = append(questions, question{core.SourceComputeServices, func(ctx context.Context) (err error) {
@@ -45,12 +48,18 @@ func (s *session) identify(ctx context.Context) {
 	snapshots, stop := s.engine.Subscribe()
 	defer stop()
 	var again time.Time // not before this is anything asked again (wall time)
-	for len(questions) > 0 {
+	for len(questions) > 0 || s.kube != nil {
 		select {
 		case <-ctx.Done():
 			return
 		case snap := <-snapshots:
-			if snap.Wall.Before(again) {
+			if s.kube != nil && s.kube.Logins() != logins { // what was learned is of another login
+				logins, again = s.kube.Logins(), time.Time{}
+				is.KubernetesUser, is.KubernetesGroups = "", nil
+				s.engine.Identify(uid, is)
+				questions = append(questions, who)
+			}
+			if len(questions) == 0 || snap.Wall.Before(again) {
 				continue
 			}
 			asked := len(questions)

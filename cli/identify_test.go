@@ -2,6 +2,7 @@ package cli
 
 import (
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"lockstep/core/engine"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/kubeapi"
 )
 
 // The record tells as whom the servers know the operator, and with each confirmation.
@@ -83,6 +85,29 @@ func TestAClusterHasOneJournal(t *testing.T) {
 		st.place.name = "par/mos"
 		if again := open(); again != third {
 			t.Errorf("the journal is %s, and the cluster's is %s", again, third)
+		}
+	})
+}
+
+// The login of the kubeconfig becomes somebody else's while Lockstep runs, and the old one is refused: the record names who writes from then
+// on, and writing is armed again by them or not at all.
+func TestALoginThatBecomesSomebodyElsesIsTold(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		p := play(t, told(t, "smooth"))
+		was := p.until("it is known who we are, and writing is armed", func(s *core.Snapshot) bool {
+			return s.Identity.KubernetesUser != "" && s.Write.Armed
+		}).Identity.KubernetesUser
+		if err := p.Kube.WriteKubeconfig(p.KubeconfigPath, kubeapi.Readonly); err != nil {
+			t.Fatal(err)
+		}
+		p.Kube.AddFault(kubeapi.Fault{Match: func(r *http.Request) bool { return strings.HasPrefix(r.UserAgent(), "lockstep/") }, Resource: "nodes",
+			Code: http.StatusUnauthorized, Times: 1})
+		p.Kube.CutWatches("")
+		s := p.until("it is known who we are now", func(s *core.Snapshot) bool {
+			return s.Identity.KubernetesUser != "" && s.Identity.KubernetesUser != was
+		})
+		if s.Write.Armed || !strings.Contains(s.Write.Lost, s.Identity.KubernetesUser) {
+			t.Errorf("as %s, it is armed by %s: %+v", s.Identity.KubernetesUser, was, s.Write)
 		}
 	})
 }

@@ -43,6 +43,7 @@ type Client struct {
 	secrets *core.Secrets
 	session atomic.Pointer[session]
 	relogin sync.Mutex // one look at the kubeconfig for a new login at a time
+	logins  atomic.Uint64
 }
 
 // withOrigin adds to an error's remedy where the login and the address came from, if that helps.
@@ -150,9 +151,13 @@ func (c *Client) renew() bool {
 		return false
 	}
 	c.session.Store(s)
+	c.logins.Add(1)
 	old.http.CloseIdleConnections()
 	return true
 }
+
+// Logins is how many logins of the kubeconfig have taken the place of the first. Each may be somebody else's.
+func (c *Client) Logins() uint64 { return c.logins.Load() }
 
 // sameLogin tells whether two configurations log in with the same credentials, and know the server by the same. Plugins renew by
 // themselves.

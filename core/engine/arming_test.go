@@ -145,3 +145,27 @@ func TestAnotherClusterThanTheOneThatWasOpened(t *testing.T) {
 		}
 	})
 }
+
+// Who armed writing is who writes: when Kubernetes knows the login as somebody else, it is disarmed. A login that is renewed, or not known
+// for a while, changes nothing.
+func TestALoginOfSomebodyElseDisarms(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), newTestCloud())
+		defer b.end()
+		b.engine.Identify("uid", core.Identity{KubernetesUser: "anna"})
+		b.arm()
+		for _, user := range []string{"anna", "", "anna"} {
+			if b.engine.Identify("uid", core.Identity{KubernetesUser: user}); !b.engine.Snapshot().Write.Armed {
+				t.Fatalf("known as %q, it is disarmed", user)
+			}
+		}
+		b.engine.Identify("uid", core.Identity{})
+		b.engine.Identify("uid", core.Identity{KubernetesUser: "bob"})
+		if w := b.engine.Snapshot().Write; w.Armed || !strings.Contains(w.Lost, "now bob's, and was anna's") {
+			t.Errorf("known as somebody else: %+v", w)
+		}
+		if b.arm(); !b.engine.Snapshot().Write.Armed {
+			t.Error("it cannot be armed again")
+		}
+	})
+}

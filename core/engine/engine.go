@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"runtime"
@@ -12,6 +14,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/recording"
+	"lockstep/core/wording"
 )
 
 // Config is what an Engine needs. Zero fields have the default that their comment gives.
@@ -118,6 +121,7 @@ type Engine struct {
 	plan     planBook
 	past     pastBook
 	identity core.Identity
+	knownAs  string // whom Kubernetes has known last
 
 	clusterUID string
 	notes      []core.Note // by the time at which they were written; never changed in place
@@ -358,13 +362,19 @@ func (e *Engine) call(f func()) bool {
 }
 
 // Identify tells the Engine which cluster it is, by its UID, and as whom the servers know who runs Lockstep; what is not known is empty.
-// From now on the identity is recorded with what they confirm.
+// From now on the identity is recorded with what they confirm. Where Kubernetes knows them as somebody else than before, writing is disarmed:
+// who armed it is not who would write.
 func (e *Engine) Identify(cluster string, is core.Identity) {
 	e.call(func() {
 		if cluster == e.clusterUID && reflect.DeepEqual(is, e.identity) {
 			return
 		}
 		e.clusterUID, e.identity = cluster, is
+		if was := e.knownAs; was != "" && is.KubernetesUser != "" && is.KubernetesUser != was {
+			e.disarm(fmt.Sprintf("the login of the cluster is now %s's, and was %s's: arm again as %[1]s", wording.OneLine(is.KubernetesUser, 64),
+				wording.OneLine(was, 64)))
+		}
+		e.knownAs = cmp.Or(is.KubernetesUser, e.knownAs)
 		r := Record{Kind: RecordIdentity, Cluster: e.cfg.Cluster, UID: cluster}
 		if !is.IsZero() {
 			r.As = &is
