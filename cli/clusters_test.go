@@ -147,7 +147,8 @@ func TestAProjectThatCouldNotBeLookedIntoIsSaid(t *testing.T) {
 		if doc := clustersOf(&tt.view); len(doc.Failed) != len(tt.view.Failed) || len(doc.Failed) > 0 && doc.Failed[0].Why == "" {
 			t.Errorf("%s: %+v", tt.name, doc)
 		}
-		if doc := clustersOf(&tt.view); doc.Complete != (tt.view.Part == nil) || tt.view.Part != nil && !slices.Equal(doc.Only, tt.view.Part.Projects) {
+		part := tt.view.Part
+		if doc := clustersOf(&tt.view); doc.Complete != (part == nil) || part != nil && !slices.Equal(doc.Only, part.Projects) {
 			t.Errorf("%s: complete is %v, only %v", tt.name, doc.Complete, doc.Only)
 		}
 		if needs := clustersNeed(&tt.view); needs != tt.needs {

@@ -460,7 +460,9 @@ func TestASourceWhoseFactsAreOldIsNotUp(t *testing.T) {
 		sc.Sources[core.SourceNodes] = src
 		s := sc.Again().Snapshot
 		is := scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))[series]
-		said := slices.ContainsFunc(attention.List(s), func(a core.Attention) bool { return a.Rule == core.RuleSources || a.Rule == core.RuleSource })
+		said := slices.ContainsFunc(attention.List(s), func(a core.Attention) bool {
+			return a.Rule == core.RuleSources || a.Rule == core.RuleSource
+		})
 		if is != want || said != (want == "0") {
 			t.Errorf("confirmed %s ago, it is %q, want %q; \"Needs you\" has it: %v", age, is, want, said)
 		}

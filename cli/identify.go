@@ -18,8 +18,8 @@ type question struct {
 	ask    func(ctx context.Context) error
 }
 
-// identify asks the servers which cluster it is, and as whom they know the operator, once each can be seen, and tells the engine. After each
-// new login of the kubeconfig it asks again: that may be somebody else's. What cannot be learned stays unknown.
+// identify asks the servers which cluster it is, and as whom they know the operator, once each can be seen, and tells the engine. After
+// each new login of the kubeconfig it asks again: that may be somebody else's. What cannot be learned stays unknown.
 func (s *session) identify(ctx context.Context) {
 	var (
 		is  core.Identity

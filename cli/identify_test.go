@@ -89,8 +89,8 @@ func TestAClusterHasOneJournal(t *testing.T) {
 	})
 }
 
-// The login of the kubeconfig becomes somebody else's while Lockstep runs, and the old one is refused: the record names who writes from then
-// on, and writing is armed again by them or not at all.
+// The login of the kubeconfig becomes somebody else's while Lockstep runs, and the old one is refused: the record names who writes from
+// then on, and writing is armed again by them or not at all.
 func TestALoginThatBecomesSomebodyElsesIsTold(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		p := play(t, told(t, "smooth"))
@@ -100,8 +100,8 @@ func TestALoginThatBecomesSomebodyElsesIsTold(t *testing.T) {
 		if err := p.Kube.WriteKubeconfig(p.KubeconfigPath, kubeapi.Readonly); err != nil {
 			t.Fatal(err)
 		}
-		p.Kube.AddFault(kubeapi.Fault{Match: func(r *http.Request) bool { return strings.HasPrefix(r.UserAgent(), "lockstep/") }, Resource: "nodes",
-			Code: http.StatusUnauthorized, Times: 1})
+		ours := func(r *http.Request) bool { return strings.HasPrefix(r.UserAgent(), "lockstep/") }
+		p.Kube.AddFault(kubeapi.Fault{Match: ours, Resource: "nodes", Code: http.StatusUnauthorized, Times: 1})
 		p.Kube.CutWatches("")
 		s := p.until("it is known who we are now", func(s *core.Snapshot) bool {
 			return s.Identity.KubernetesUser != "" && s.Identity.KubernetesUser != was

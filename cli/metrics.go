@@ -46,8 +46,8 @@ var metrics = []metric{
 	{"lockstep_cluster_timestamp_seconds", nil, "The cluster's time at that moment; the times of updates and phases compare with it.",
 		func(s *core.Snapshot, is func(float64, ...string)) { isTime(is, s.Now) }},
 	{"lockstep_source_up", []string{"source", "server"},
-		"1 if the source can be seen, 0 if it cannot, or was not confirmed for two minutes (staleAfter, twice). A source that is not configured, that the cluster lacks, or that a login " +
-			"bound by the manifests may not read, has none.",
+		"1 if the source can be seen, 0 if it cannot, or was not confirmed for two minutes (staleAfter, twice). A source that is not " +
+			"configured, that the cluster lacks, or that a login bound by the manifests may not read, has none.",
 		eachSource(func(s *core.Snapshot, src core.Source, is func(float64)) {
 			is(oneIf(src.State == core.SourceLive && !attention.LiveAndOld(s, src)))
 		})},

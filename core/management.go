@@ -187,9 +187,9 @@ func (m *Management) MachinesMoved(before *Management) (nodes []string, only boo
 	if m == nil || before == nil {
 		return nil, m == before
 	}
-	if m.Found != before.Found || m.Elsewhere != before.Elsewhere || m.Namespace != before.Namespace || m.Name != before.Name || m.Cluster != before.Cluster ||
-		m.LCM != before.LCM || m.Pause != before.Pause || m.Reboot != before.Reboot || m.Release != before.Release ||
-		m.Upgrade != before.Upgrade || m.Seen != before.Seen || !slices.Equal(m.Plans, before.Plans) ||
+	if m.Found != before.Found || m.Elsewhere != before.Elsewhere || m.Namespace != before.Namespace || m.Name != before.Name ||
+		m.Cluster != before.Cluster || m.LCM != before.LCM || m.Pause != before.Pause || m.Reboot != before.Reboot ||
+		m.Release != before.Release || m.Upgrade != before.Upgrade || m.Seen != before.Seen || !slices.Equal(m.Plans, before.Plans) ||
 		!slices.Equal(m.Groups, before.Groups) || len(m.Machines) != len(before.Machines) || len(m.ByNode) != len(before.ByNode) {
 		return nil, false
 	}

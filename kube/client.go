@@ -57,16 +57,16 @@ func (c *Client) withOrigin(e *core.APIError) *core.APIError {
 	return e
 }
 
-// describe is Describe for what the Client itself was refused. A login that is in no file is read nowhere again, whoever logs in anew: the
-// remedy says what to do then.
+// describe is Describe for what the Client itself was refused. A login that is in no file is read nowhere again, whoever logs in anew:
+// the remedy says what to do then.
 func (c *Client) describe(err error, call string) *core.APIError {
 	e := Describe(err, call)
 	if e == nil || c.opts.Given == nil || e.Kind != core.ErrUnauthorized && e.Kind != core.ErrConfiguration {
 		return e
 	}
 	with := *e
-	with.Remedy = fmt.Sprintf("This login was read once, from %s, and has expired or changed since, or the server has: go back to the list of "+
-		"clusters (esc) and open the cluster again, which reads it anew.", c.opts.Given.Origin)
+	with.Remedy = fmt.Sprintf("This login was read once, from %s, and has expired or changed since, or the server has: go back to the list "+
+		"of clusters (esc) and open the cluster again, which reads it anew.", c.opts.Given.Origin)
 	return &with
 }
 

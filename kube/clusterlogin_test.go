@@ -153,7 +153,8 @@ func TestALoginFromASecretThatIsRefusedSaysWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := func(remedy string) bool {
-			return strings.Contains(remedy, "read once, from secret mos-kubeconfig in namespace prod") && strings.Contains(remedy, "open the cluster again")
+			return strings.Contains(remedy, "read once, from secret mos-kubeconfig in namespace prod") &&
+				strings.Contains(remedy, "open the cluster again")
 		}
 		_, o := watchCluster(t, fromSecret, WatchOptions{})
 		_, file := watchCluster(t, inFile, WatchOptions{})

@@ -226,7 +226,7 @@ func (w *FleetWatcher) decide(ctx context.Context) (wide bool, refused *core.API
 	for pause := w.opts.BackoffMin; ctx.Err() == nil; pause = min(2*pause, w.opts.BackoffMax) {
 		err := w.mayListAll(ctx, limit)
 		switch {
-		case err == nil || err.Kind == core.ErrNotFound && !notOfAPI(err): // a server that does not know clusters: the watch says so, and looks again
+		case err == nil || err.Kind == core.ErrNotFound && !notOfAPI(err): // does it not know clusters, the watch says so, and looks again
 			return true, nil
 		case err.Kind == core.ErrForbidden:
 			return false, err

@@ -362,8 +362,8 @@ func (e *Engine) call(f func()) bool {
 }
 
 // Identify tells the Engine which cluster it is, by its UID, and as whom the servers know who runs Lockstep; what is not known is empty.
-// From now on the identity is recorded with what they confirm. Where Kubernetes knows them as somebody else than before, writing is disarmed:
-// who armed it is not who would write.
+// From now on the identity is recorded with what they confirm. Where Kubernetes knows them as somebody else than before, writing is
+// disarmed: who armed it is not who would write.
 func (e *Engine) Identify(cluster string, is core.Identity) {
 	e.call(func() {
 		if cluster == e.clusterUID && reflect.DeepEqual(is, e.identity) {

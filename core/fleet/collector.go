@@ -200,7 +200,8 @@ type Part struct {
 	Err      *core.APIError // why the others are not known
 }
 
-// ageEvery is how often the row of a cluster on whose machines LCM may be at work is made anew although nothing was heard of it: ends and ages move with the time.
+// ageEvery is how often the row of a cluster on whose machines LCM may be at work is made anew although nothing was heard of it: ends and
+// ages move with the time.
 const ageEvery = 2 * time.Second
 
 // View makes the rows. now is the clusters' time, wall that of Lockstep's own clock.

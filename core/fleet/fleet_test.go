@@ -203,8 +203,8 @@ func TestARowSaysWhatTheManagementClusterKnows(t *testing.T) {
 	}
 }
 
-// Outside an update, too, LCM drains and reboots machines: in maintenance mode, and where a graceful reboot is requested. Machines are looked
-// at there, and what holds LCM up is said.
+// Outside an update, too, LCM drains and reboots machines: in maintenance mode, and where a graceful reboot is requested. Machines are
+// looked at there, and what holds LCM up is said.
 func TestMachinesAreLookedAtWhereverLCMWorks(t *testing.T) {
 	quiet, maintained := mos(to, to), mos(to, to)
 	maintained.InMaintenance = true
@@ -413,12 +413,14 @@ func TestAPartOfTheProjectsIsNamed(t *testing.T) {
 	if v.Listed || !v.Complete || v.Part == nil || v.Part.Err != forbidden || !slices.Equal(v.Part.Projects, []string{"prod"}) {
 		t.Fatalf("listed %v, complete %v, part %+v", v.Listed, v.Complete, v.Part)
 	}
-	if i := slices.IndexFunc(v.Sources, func(s core.Source) bool { return s.ID == core.SourceClusters }); v.Sources[i].State != core.SourceLive {
+	i := slices.IndexFunc(v.Sources, func(s core.Source) bool { return s.ID == core.SourceClusters })
+	if v.Sources[i].State != core.SourceLive {
 		t.Errorf("the clusters that are read are %s", v.Sources[i].State)
 	}
 	for name, why := range map[string]string{"mos": "", "other": "not among", "mos-y": forbidden.Cause()} {
 		i := slices.IndexFunc(v.Rows, func(r Row) bool { return r.Name == name })
-		if r := v.Rows[i]; len(r.Missing) > 1 || (len(r.Missing) == 0) != (why == "") || why != "" && !strings.Contains(r.Missing[0].Why, why) {
+		r := v.Rows[i]
+		if len(r.Missing) > 1 || (len(r.Missing) == 0) != (why == "") || why != "" && !strings.Contains(r.Missing[0].Why, why) {
 			t.Errorf("%s lacks %+v", name, r.Missing)
 		}
 	}
