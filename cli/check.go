@@ -271,7 +271,11 @@ func printSince(out io.Writer, t statusTable, c checklist.Compared) {
 	}
 	when := wording.StampText(*c.Against)
 	if len(c.Since) == 0 {
-		fmt.Fprintf(out, "\nNothing has changed since the check of %s.\n", when)
+		what := "Nothing has changed"
+		if len(c.NotCompared) > 0 {
+			what = "Nothing that could be compared has changed"
+		}
+		fmt.Fprintf(out, "\n%s since the check of %s.\n", what, when)
 		return
 	}
 	worse := 0

@@ -63,6 +63,9 @@ func TestCheckOfInstancesThatNothingMoves(t *testing.T) {
 	})
 }
 
+// onePoint is what a report has at least: without a point it is none.
+var onePoint = []checklist.Point{{ID: "nodes", Verdict: checklist.Pass}}
+
 // The checks of a cluster at rest are kept, the newest thirty; what is compared with is the last one before the update.
 func TestChecksAreKept(t *testing.T) {
 	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
@@ -71,11 +74,12 @@ func TestChecksAreKept(t *testing.T) {
 		return store.Before(checklist.Report{Began: began, AsOf: at.AddDate(2, 0, 0)})
 	}
 	for i := range mostChecks + 5 {
-		if err := store.Keep(checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(i) * time.Hour)}); err != nil {
+		r := checklist.Report{Format: 1, Points: onePoint, Cluster: "mos", AsOf: at.Add(time.Duration(i) * time.Hour)}
+		if err := store.Keep(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := store.Keep(checklist.Report{Format: 1, Update: true, AsOf: at}); err != nil {
+	if err := store.Keep(checklist.Report{Format: 1, Points: onePoint, Update: true, AsOf: at}); err != nil {
 		t.Fatal(err)
 	}
 	names := store.names()
@@ -94,7 +98,7 @@ func TestChecksAreKept(t *testing.T) {
 	// However many follow an update, the one before it stays.
 	began, last := at.Add(10*time.Hour+time.Minute), at.AddDate(0, 1, 0)
 	for i := range mostChecks + 5 {
-		r := checklist.Report{Format: 1, Cluster: "mos", Began: began, AsOf: last.Add(time.Duration(i) * time.Hour)}
+		r := checklist.Report{Format: 1, Points: onePoint, Cluster: "mos", Began: began, AsOf: last.Add(time.Duration(i) * time.Hour)}
 		if err := store.Keep(r); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +106,7 @@ func TestChecksAreKept(t *testing.T) {
 	if r, ok := before(began); !ok || !r.AsOf.Equal(at.Add(10*time.Hour)) || len(store.names()) != mostChecks+1 {
 		t.Errorf("of %d checks, the one before the update is of %v, %v", len(store.names()), r.AsOf, ok)
 	}
-	r := checklist.Report{Format: 1, Cluster: "mos", Began: last.Add(35 * time.Hour), AsOf: last.Add(36 * time.Hour)}
+	r := checklist.Report{Format: 1, Points: onePoint, Cluster: "mos", Began: last.Add(35 * time.Hour), AsOf: last.Add(36 * time.Hour)}
 	if err := store.Keep(r); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +127,7 @@ func TestACheckOfAnotherReleaseIsTheOneBeforeTheUpdate(t *testing.T) {
 	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
 	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
 	of := func(hours int, release string) checklist.Report {
-		return checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(hours) * time.Hour), Release: release}
+		return checklist.Report{Format: 1, Points: onePoint, Cluster: "mos", AsOf: at.Add(time.Duration(hours) * time.Hour), Release: release}
 	}
 	const old, now = "17.4.0+25.1", "21.0.0+25.2"
 	for _, r := range []checklist.Report{of(0, "17.3.0"), of(1, old), of(2, old), of(3, ""), of(10, now), of(11, "21.0.0")} {
@@ -173,7 +177,7 @@ func TestAPointIsComparedWithTheLastCheckThatKnewIt(t *testing.T) {
 	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
 	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
 	of := func(hours int, release string, verdicts ...checklist.Verdict) checklist.Report {
-		r := checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(hours) * time.Hour), Release: release}
+		r := checklist.Report{Format: 1, Points: onePoint, Cluster: "mos", AsOf: at.Add(time.Duration(hours) * time.Hour), Release: release}
 		for i, id := range []string{"ceph", "nodes", "agents", "room"} {
 			p := checklist.Point{ID: id, Verdict: verdicts[i]}
 			if p.Verdict == checklist.Unknown {
@@ -322,6 +326,7 @@ func TestTheCheckIsComparedInWords(t *testing.T) {
 		{checklist.Compared{}, ""},
 		{checklist.Compared{Report: checklist.Report{Began: at}}, "No check from before the update is kept here"},
 		{checklist.Compared{Against: &at}, "Nothing has changed since the check of"},
+		{checklist.Compared{Against: &at, NotCompared: []string{"skip"}}, "Nothing that could be compared has changed since the check of"},
 		{checklist.Compared{Against: &at, Since: []checklist.Change{mended}}, "nothing is worse:"},
 		{checklist.Compared{Against: &at, Since: []checklist.Change{broke, mended}}, "1 point is worse:"},
 	} {

@@ -35,9 +35,9 @@ metrics. /healthz says that the exporter itself works, also while the cluster ca
 Nothing is changed, no lease is taken, and nobody is called. By default only this machine reaches it. Whoever reaches it reads the
 names of hosts and of the operator who holds the lease: put what asks for a login in front of it before it listens elsewhere.
 
-deploy/prometheus-rules.yaml has alerts, deploy/grafana-dashboard.json a dashboard. It ends on an interrupt, a SIGTERM or a SIGHUP with
-the exit code 0, and with 1 when it cannot listen, or when the kubeconfig cannot be used: have it started again then (systemd:
-Restart=on-failure).`,
+deploy/prometheus-rules.yaml has alerts, deploy/grafana-dashboard.json a dashboard. The exit code is 0 when it was ended by an
+interrupt, a SIGTERM or a SIGHUP, and 1 when it cannot listen, or when the kubeconfig cannot be used: have it started again then
+(systemd: Restart=on-failure).`,
 		Example: `  lockstep exporter
   lockstep exporter --listen 127.0.0.1:9999 --context mos`,
 		Args: cobra.NoArgs,

@@ -254,7 +254,7 @@ func untilText(n core.Note, now time.Time) string {
 	case n.Until.IsZero():
 		return "-"
 	}
-	text := n.Until.Local().Format("15:04")
+	text := dayClock(n.Until, now)
 	switch {
 	case !now.Before(n.Until):
 		text += ", past"
@@ -265,15 +265,24 @@ func untilText(n core.Note, now time.Time) string {
 }
 
 // noteLine says that a note was kept.
+// dayClock is a moment in the operator's zone, with its day where that is not the day of now.
+func dayClock(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
+		return at.Format("2006-01-02 15:04")
+	}
+	return at.Format("15:04")
+}
+
 func noteLine(n core.Note) string {
 	text := "noted on " + oneLine(n.On.Label) + " as " + oneLine(n.ID)
 	switch {
 	case n.Done:
 		return "done: " + oneLine(n.Text)
 	case n.Aside:
-		text += "; set aside until " + n.Until.Local().Format("15:04")
+		text += "; set aside until " + dayClock(n.Until, n.At)
 	case !n.Until.IsZero():
-		text += "; reminds at " + n.Until.Local().Format("15:04")
+		text += "; reminds at " + dayClock(n.Until, n.At)
 	}
 	return text
 }

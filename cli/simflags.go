@@ -39,7 +39,7 @@ func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 // options are the options of the simulated cloud that the flags name. The error for a bad file says what is wrong line by line.
 // Of a recording, stderr says what was built.
 func (f *simFlags) options(stderr io.Writer) (sim.Options, error) {
-	if f.speed <= 0 || f.speed > 3600 {
+	if !(f.speed > 0 && f.speed <= 3600) { // not a number, too
 		return sim.Options{}, fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", f.speed)
 	}
 	told, err := f.load(stderr)

@@ -152,7 +152,10 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 		_, rest = l.due()
 		return max(rest, l.opts.Renew/5)
 	}
-	_ = l.lookElsewhere(ctx) // so that one of a dead holder is known to have expired
+	_, rest = l.due()
+	elsewhere, done := context.WithTimeout(ctx, max(rest, l.opts.Renew/5)) // the next renewal does not wait for it
+	_ = l.lookElsewhere(elsewhere)                                         // so that one of a dead holder is known to have expired
+	done()
 	// From the renewal on, not from now on: the lease counts for Distrust, and one answer may be lost, or slow.
 	_, rest = l.due()
 	return max(rest, 0)

@@ -69,7 +69,7 @@ func (p *pager) draw(m *Model, w, h int) []string {
 		if p.asOf != nil {
 			asOf = p.asOf(m)
 		}
-		rule := m.look.NotedRule(w, dated(title, asOf, w-4), note, true, nil)
+		rule := m.look.Rule(w, dated(title, asOf, w-4), note, true, nil)
 		if p.find.text != "" {
 			rule = p.find.rule(m, w, title, asOf)
 		}

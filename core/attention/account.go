@@ -102,8 +102,7 @@ func (f *facts) clusterUnseen() {
 	f.add(core.Attention{Rule: core.RuleRequestUnseen, Key: r.UID, Severity: core.SeverityWarning, Subject: r.Ref(),
 		Label: core.ControllerOpenStack, Since: core.Since{At: r.Created, Exact: true}, Resolve: clusterProcedure(),
 		Reason: "the OpenStack controller has never seen the cluster's request of " + wording.ClockText(r.Created),
-		Detail: "It puts its finalizer on every request that it sees. Look at its log: deploy/rockoon in osh-system, container " +
-			"clustermaintenancerequest."})
+		Detail: "It puts its finalizer on every request that it sees. " + seeItsLog})
 }
 
 // unseenNodes are the nodes whose requests the controller has never seen.

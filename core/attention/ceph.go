@@ -54,8 +54,10 @@ func (f *facts) storageAway(but string) bool {
 		case name == but || l == nil:
 		case f.s.NodeRequest(name) != nil && l.State() == core.LockInactive:
 			return true
-		case n != nil && progress.Settling(f.s, n, progress.DeferredLong):
-			return true
+		case n != nil && f.s.NodeRequest(name) == nil:
+			if r := f.s.History.Rounds[n.UID]; !r.Ended.IsZero() && !f.s.Reached(r.Ended.Add(progress.DeferredLong)) {
+				return true
+			}
 		}
 	}
 	return false

@@ -62,6 +62,9 @@ func TestANodeThatWaitsWhileCephHasLetAnotherGo(t *testing.T) {
 		}
 		sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
 		sc.Lock("cmp-02", core.ControllerCeph, core.LockInactive)
+		for _, node := range []string{"cmp-01", "cmp-02"} {
+			sc.History.Rounds["uid-"+node] = core.Round{Request: sc.NodeRequest(node).UID, Started: scene.Ago(20 * time.Minute)}
+		}
 		sc.Ceph = []*core.CephCluster{{Meta: core.Meta{Name: "ceph"}, Health: tt.health, Checks: []core.CephHealth{{Name: "OSD_DOWN"}}}}
 		tt.other(sc)
 		_, told := entryAbout(sc.Again().Snapshot, "ceph-holds", "cmp-01")

@@ -204,38 +204,49 @@ func (f *facts) nodeWaits(n nodeFacts) {
 		a.Reason = demandText(left, "leave or stop")
 	}
 	a.Since = f.waitsForYou(n, left)
-	if op, rest := f.movedByBatch(n, left); op != nil && len(rest) == 0 {
-		a.Severity, a.Hint = core.SeverityNotice, "wait: Lockstep moves them"
-		a.Reason += " (" + op.Goes() + ")"
-	} else if op != nil {
-		a.Detail = leftText(rest)
-		a.Reason = demandText(rest, "leave or stop")
-		if n.Mode == core.ModeManual {
-			a.Reason = "manual mode: " + demandText(rest, "leave")
+	if goes, rest := f.movedByLockstep(n, left); len(rest) < len(left) {
+		if len(rest) == 0 {
+			a.Severity, a.Hint = core.SeverityNotice, "wait: Lockstep moves them"
+		} else {
+			a.Detail, a.Reason = leftText(rest), demandText(rest, "leave or stop")
+			if n.Mode == core.ModeManual {
+				a.Reason = "manual mode: " + demandText(rest, "leave")
+			}
+			a.Reason += fmt.Sprintf("; Lockstep moves %d more", len(left)-len(rest))
 		}
-		a.Reason += fmt.Sprintf("; Lockstep moves %d more (%s)", len(left)-len(rest), op.Goes())
+		a.Reason += wording.InBrackets(goes)
 	}
 	f.add(a)
 }
 
-// movedByBatch is the batch that runs on the node and moves or stops some of its instances, and the instances that it does not; no batch
-// where there is none. One that is not armed any more begins nothing.
-func (f *facts) movedByBatch(n nodeFacts, left []core.InstanceView) (op *core.Operation, rest []core.InstanceView) {
-	for i := range f.s.Operations {
-		op := &f.s.Operations[i]
-		mayBegin := f.s.Write.Armed || op.Elsewhere != "" // of another window it is not known
-		if op.Node != n.Name || op.Past || !mayBegin || op.State != core.OperationRunning && op.State != core.OperationVerifying {
+// movedByLockstep are the instances that no operation of Lockstep moves or stops, and how the operation goes, where it is one batch. Of a
+// batch that is not armed any more only what was begun counts.
+func (f *facts) movedByLockstep(n nodeFacts, left []core.InstanceView) (goes string, rest []core.InstanceView) {
+	rest = left
+	several := false
+	for _, op := range f.s.Operations {
+		if op.Node != n.Name || op.Past || op.State != core.OperationRunning && op.State != core.OperationVerifying {
 			continue
 		}
-		rest := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
-			return slices.ContainsFunc(op.Items, func(it core.OperationItem) bool { return it.Instance == v.Instance.ID && !it.State.Ended() })
+		mayBegin := f.s.Write.Armed || op.Elsewhere != "" // of another window it is not known
+		without := slices.DeleteFunc(slices.Clone(rest), func(v core.InstanceView) bool {
+			if len(op.Items) == 0 {
+				return op.Instance == v.Instance.ID && takesAway[op.Intent.Kind]
+			}
+			return slices.ContainsFunc(op.Items, func(it core.OperationItem) bool {
+				return it.Instance == v.Instance.ID && !it.State.Ended() && (mayBegin || it.State != core.OperationQueued)
+			})
 		})
-		if len(rest) < len(left) {
-			return op, rest
+		if len(without) < len(rest) {
+			goes, several, rest = wording.TextIf(!several && len(op.Items) > 0, op.Goes(), ""), true, without
 		}
 	}
-	return nil, left
+	return goes, rest
 }
+
+// takesAway are the intents after which an instance is not in its node's way any more.
+var takesAway = map[core.IntentKind]bool{core.IntentLiveMigrate: true, core.IntentColdMigrate: true, core.IntentStop: true,
+	core.IntentShelve: true, core.IntentEvacuate: true}
 
 // demandText says what has to happen to the instances first. One in VERIFY_RESIZE can neither leave nor stop.
 func demandText(left []core.InstanceView, what string) string {
@@ -412,7 +423,7 @@ func (f *facts) wentDown(n nodeFacts) string {
 	}
 	var names []string
 	for _, in := range f.s.InstancesOn(n.Name) {
-		if in.VMState != "stopped" && in.Status != "SHUTOFF" {
+		if _, safe := core.SafeAsItStands(in); !safe { // else it did not run
 			names = append(names, progress.InstanceLabel(in))
 		}
 	}

@@ -81,13 +81,13 @@ var rows = map[core.AttentionRule]ruleRow{
 	core.RuleAnnotationLeft: {evidence: seeing(seenNode, seenMode), commands: byHand(putModeBack, atAnnotations)},
 	core.RuleReturnedDown: {evidence: seeing(seenNode, seenService, seenNodeLock),
 		commands: byHand(atComputeIfDown, atAgentsIfDown, atPods)},
-	core.RuleNodeDown:         {evidence: seeing(seenNode, seenService, seenMachine), commands: byHand(atNode, atInstances, atMachine)},
-	core.RuleComputeLeft:      {evidence: seeing(seenService), commands: byHand(enableCompute, atCompute)},
+	core.RuleNodeDown:    {evidence: seeing(seenNode, seenService, seenMachine), commands: byHand(atNode, atInstances, atMachine)},
+	core.RuleComputeLeft: {evidence: seeing(seenService), commands: byHand(enableCompute, atCompute)},
 	core.RuleVolumesElsewhere: {evidence: seeing(seenNode, seenRemoteUsers, seenVolumeServices),
 		commands: byHand(stopRemoteUsers, atVolumeServices)},
-	core.RuleVolumesLeft:      {evidence: seeing(seenVolumeServices), commands: byHand(enableVolumes, atVolumeServices)},
-	core.RuleTagsLeft:         {evidence: seeing(seenInstance), commands: byHand(atTags, putTagsBack)},
-	core.RuleWillHold:         {evidence: seeing(seenNode, seenInstances), commands: byHand(atInstances)},
+	core.RuleVolumesLeft: {evidence: seeing(seenVolumeServices), commands: byHand(enableVolumes, atVolumeServices)},
+	core.RuleTagsLeft:    {evidence: seeing(seenInstance), commands: byHand(atTags, putTagsBack)},
+	core.RuleWillHold:    {evidence: seeing(seenNode, seenInstances), commands: byHand(atInstances)},
 
 	// LCM and the update.
 	core.RuleDrainBlocked: {evidence: seeing(seenMachine, seenDrains), commands: byHand(atBlockingPod, atDrains)},

@@ -76,10 +76,18 @@ func attentionScenes() []attentionScene {
 			sc.Maintained("cmp-01", scene.StillPresent)
 			batchOn(sc, core.OperationSkipped)
 		}, []row{{core.SeverityUrgent, "node-waits", "manual mode: 1 instance must leave first: web-1"}}},
-		{"manual node, a batch goes on, and writing is off", func(sc scene.Scene) {
+		{"manual node, Lockstep moves one by a batch and one by a step", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeManual)
 			sc.Maintained("cmp-01", scene.StillPresent)
+			in := sc.Instance("cmp-01", "web-9")
 			batchOn(sc, core.OperationRunning)
+			sc.Operations = append(sc.Operations, core.Operation{ID: "p", Intent: core.Intent{Kind: core.IntentLiveMigrate, Instance: in.ID},
+				Node: "cmp-01", Instance: in.ID, State: core.OperationVerifying})
+		}, []row{{core.SeverityNotice, "node-waits", "manual mode: 2 instances must leave first"}}},
+		{"manual node, a batch has not begun with it, and writing is off", func(sc scene.Scene) {
+			sc.Mode("cmp-01", core.ModeManual)
+			sc.Maintained("cmp-01", scene.StillPresent)
+			batchOn(sc, core.OperationQueued)
 			sc.Write.Armed = false
 		}, []row{{core.SeverityUrgent, "node-waits", "manual mode: 1 instance must leave first: web-1"}}},
 		{"live node, attempts used up", func(sc scene.Scene) {

@@ -178,7 +178,12 @@ func TestInstancesElsewhereThatLoseTheirVolumesAreTold(t *testing.T) {
 		"it was released": {func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
 		}, core.SeverityWarning, "server reboot"},
-		"it is back":         {func(sc scene.Scene) { through(sc) }, core.SeverityWarning, "server reboot"},
+		"it is back":        {func(sc scene.Scene) { through(sc) }, core.SeverityWarning, "server reboot"},
+		"back from a drain": {func(sc scene.Scene) { through(sc); sc.Nodes["cmp-01"].ReadySince = scene.Ago(100 * time.Hour) }, 0, ""},
+		"returning from a drain": {func(sc scene.Scene) {
+			sc.Returning("cmp-01", time.Minute, "")
+			sc.NodeRequests["cmp-01"][0].Scope = core.ScopeDrain
+		}, 0, ""},
 		"back, and rebooted": {func(sc scene.Scene) { through(sc); sc.ByHost["cmp-02"][0].Updated = scene.Ago(time.Minute) }, 0, ""},
 		"the user is stopped": {func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "")
@@ -203,7 +208,7 @@ func TestInstancesElsewhereThatLoseTheirVolumesAreTold(t *testing.T) {
 
 // through ends the maintenance of cmp-01, ten minutes ago.
 func through(sc scene.Scene) {
-	sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9"
+	sc.Nodes["cmp-01"].KubeletVersion, sc.Nodes["cmp-01"].ReadySince = "v1.31.9", scene.Ago(20*time.Minute)
 	sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "r", Update: sc.ClusterRequest().UID, Started: scene.Ago(50 * time.Minute),
 		Ended: scene.Ago(10 * time.Minute)}
 }

@@ -12,21 +12,25 @@ import (
 // remoteUsers are the instances on other hosts that lose a volume with the node. Once the node is back, those that Nova has changed since
 // are left out: a reboot is such a change.
 func (f *facts) remoteUsers(n *core.NodeView) []progress.RemoteUser {
-	if n.Node == nil || len(f.s.VolumeServicesOn(n.Name)) == 0 {
+	if n.Node == nil || len(f.s.VolumeServicesOn(n.Name)) == 0 || n.Request != nil && !progress.MaintenanceOf(f.s, n.Name).Reboot {
 		return nil
 	}
 	users, _ := progress.RemoteUsers(f.s, n.Name)
-	if back := f.s.History.Rounds[n.Node.UID].Ended; n.Stage == core.StageDone && !back.IsZero() {
-		users = slices.DeleteFunc(users, func(u progress.RemoteUser) bool { return u.In != nil && u.In.Updated.After(back) })
+	if n.Stage != core.StageDone {
+		return users
 	}
-	return users
+	round := f.s.History.Rounds[n.Node.UID]
+	if round.Ended.IsZero() || n.Node.Ready == "True" && !n.Node.ReadySince.After(round.Started) {
+		return nil // nobody saw it go down
+	}
+	return slices.DeleteFunc(users, func(u progress.RemoteUser) bool { return u.In != nil && u.In.Updated.After(round.Ended) })
 }
 
 // volumesElsewhere finds instances on other hosts whose volumes are on the node's own disks: nobody moves or stops them, no lock waits for
 // them, and each needs a reboot afterwards (docs/mosk.md#before-the-update).
 func (f *facts) volumesElsewhere(n nodeFacts) {
 	users := f.remoteUsers(n.NodeView)
-	if len(users) == 0 || f.request == nil && n.Request == nil || n.leaving() && !progress.MaintenanceOf(f.s, n.Name).Reboot {
+	if len(users) == 0 || f.request == nil && n.Request == nil {
 		return
 	}
 	names := make([]string, len(users))

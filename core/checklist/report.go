@@ -3,6 +3,7 @@ package checklist
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,6 +218,15 @@ func Read(raw []byte) (Report, error) {
 	}
 	if r.Format != format {
 		return Report{}, fmt.Errorf("it has the format %d; this Lockstep reads %d", r.Format, format)
+	}
+	if r.AsOf.IsZero() || len(r.Points) == 0 { // other documents of Lockstep have the format, too
+		return Report{}, errors.New("it is not a report of lockstep check: it has no points")
+	}
+	for _, p := range r.Points {
+		if p.ID == "" || !slices.Contains([]Verdict{Fail, Warn, Unknown, Pass}, p.Verdict) {
+			return Report{}, fmt.Errorf("it is not a report of lockstep check: one of its points is %q, with the verdict %q",
+				wording.OneLine(p.ID, 40), wording.OneLine(string(p.Verdict), 40))
+		}
 	}
 	return r, nil
 }

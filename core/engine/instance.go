@@ -229,7 +229,8 @@ func (w *instanceChecker) silent(in *core.Instance, m *core.Migration, others ..
 
 // copying are the tasks in which Nova copies a disk or an image, which can take hours and shows nothing meanwhile
 // (nova.compute.task_states).
-var copying = []string{"migrating", "resize_migrating", "resize_finish", "image_uploading", "shelving_image_uploading", "spawning"}
+var copying = []string{"migrating", "resize_migrating", "resize_finish", "image_pending_upload", "image_uploading",
+	"shelving_image_pending_upload", "shelving_image_uploading", "spawning", "rebuild_spawning"}
 
 // stalls tells whether the instance's task ends soon, unless the message that asks for it was lost.
 func stalls(in *core.Instance) bool {
@@ -250,7 +251,8 @@ func (w *instanceChecker) rebuilt(ctx context.Context, in *core.Instance) outcom
 		if host := w.silent(in, m); host != "" {
 			return outcome{state: core.OperationVerifying, unsure: true, text: host + " does not report any more, and was to rebuild it"}
 		}
-		return outcome{state: core.OperationVerifying, moving: true, stalls: true, text: wording.TextOf(in.TaskState, "being rebuilt")}
+		return outcome{state: core.OperationVerifying, moving: true, stalls: in.TaskState == "" || stalls(in),
+			text: wording.TextOf(in.TaskState, "being rebuilt")}
 	case in.Host != w.change.Host && in.Host != "" && in.Status != "ERROR":
 		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host)}
 	case m != nil && m.Failed() || in.Status == "ERROR" && w.change.Status != "ERROR":

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"lockstep/core"
@@ -52,6 +53,9 @@ func (e *Engine) noteAs(s *core.Snapshot, n core.Note) (core.Note, error) {
 	case n.Done && known: // who is done with it does not become its author
 		old.Done = true
 		return old, nil
+	}
+	if text := strings.TrimSpace(core.Redact(n.Text)); len(text) > core.MostNoteText {
+		return n, refuse("not taken: a note is no longer than %d bytes, and this one has %d", core.MostNoteText, len(text))
 	}
 	n.Text = wording.OneLine(core.Redact(n.Text), core.MostNoteText)
 	n.On.Label = wording.OneLine(n.On.Label, 64)

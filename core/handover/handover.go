@@ -385,6 +385,9 @@ func unseen(s *core.Snapshot) []string {
 			out = append(out, string(id)+": "+string(src.State))
 		}
 	}
+	if s.Sources[core.SourceInstances].State == core.SourceOff {
+		out = append(out, "OpenStack: "+s.WhyUnknown(core.SourceInstances))
+	}
 	slices.Sort(out)
 	return out
 }
@@ -394,7 +397,8 @@ func labelled(label string) string { return wording.TextIf(label != "", label+":
 
 // NeedsSomebody tells whether something needs a person now.
 func (h Handover) NeedsSomebody() bool {
-	return len(h.Open) > 0 || slices.ContainsFunc(h.Promise, func(p Promise) bool { return p.Past })
+	return slices.ContainsFunc(h.Open, func(o Open) bool { return o.Aside == nil }) ||
+		slices.ContainsFunc(h.Promise, func(p Promise) bool { return p.Past })
 }
 
 // clockOf is a time of day behind a word; empty where there is none.
@@ -407,9 +411,12 @@ func clockOf(word string, at *time.Time) string {
 
 // first is what to look at first.
 func (h *Handover) first() string {
+	if len(h.Open) > 0 && h.Open[0].Severity == core.SeverityUrgent.String() && h.Open[0].Aside == nil {
+		return labelled(h.Open[0].Label) + h.Open[0].Reason + "."
+	}
 	for _, p := range h.Promise {
 		if p.Past {
-			return "The time of a promise has come: " + p.Text + "."
+			return "The time of a promise has come: " + labelled(p.Of) + p.Text + "."
 		}
 	}
 	if len(h.Open) > 0 && h.Open[0].Severity != core.SeverityNotice.String() && h.Open[0].Aside == nil { // what is set aside comes last
@@ -425,6 +432,9 @@ func (h *Handover) first() string {
 	}
 	if len(h.Unseen) > 0 {
 		return "What cannot be seen: " + h.Unseen[0] + "."
+	}
+	if len(h.Open) > 0 {
+		return "Nothing urgent: " + labelled(h.Open[0].Label) + h.Open[0].Reason + "."
 	}
 	return "Nothing: it goes by itself."
 }

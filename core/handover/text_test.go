@@ -46,8 +46,31 @@ func TestTheNoteDoesNotHideWhatIsSetAside(t *testing.T) {
 		t.Errorf("its journals cannot be told apart:\n%s", text)
 	}
 	h.Open = h.Open[:1]
+	if got, want := h.first(), "Nothing urgent: a little thing."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	h.Open = nil
 	if got := h.first(); !strings.HasPrefix(got, "Nothing: ") {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is urgent is looked at first, then the promise whose time has come, with what it is about. What is set aside needs nobody now: the
+// exit code is that of status.
+func TestWhatIsLookedAtFirst(t *testing.T) {
+	promise := Promise{Of: "cmp-04", Text: "the owner stops it", Past: true}
+	urgent := Open{Severity: "urgent", Label: "cmp-07", Reason: "erp-db fits nowhere"}
+	h := Handover{Open: []Open{urgent}, Promise: []Promise{promise}}
+	if got, want := h.first(), "cmp-07: erp-db fits nowhere."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	h.Open[0].Severity = "warning"
+	if got, want := h.first(), "The time of a promise has come: cmp-04: the owner stops it."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	urgent.Aside = &promise
+	if h = (Handover{Open: []Open{urgent}}); h.NeedsSomebody() {
+		t.Error("what is set aside needs somebody")
 	}
 }
 

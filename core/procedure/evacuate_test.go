@@ -61,12 +61,20 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 			return &core.Migration{Type: core.MigrationEvacuation, Status: "accepted"}
 		}, "wait"},
 		"it is being evacuated, and that is not known yet": {func(in *core.Instance) *core.Migration {
-			in.Status, in.TaskState = "REBUILD", "rebuild_spawning"
+			in.Status, in.TaskState, in.Updated = "REBUILD", "rebuild_spawning", scene.Ago(30*time.Second)
 			return nil
 		}, "wait"},
+		"its owner was rebuilding it": {func(in *core.Instance) *core.Migration {
+			in.Status, in.TaskState, in.Updated = "REBUILD", "rebuild_spawning", scene.Ago(5*time.Minute)
+			return nil
+		}, "by hand"},
 		"it was being evacuated, to a host that is dead, too": {func(in *core.Instance) *core.Migration {
 			in.Status, in.TaskState = "REBUILD", "rebuild_spawning"
 			return &core.Migration{Type: core.MigrationEvacuation, Status: "accepted", DestHost: "cmp-03"}
+		}, "by hand"},
+		"it was to be evacuated, and no host has taken it": {func(in *core.Instance) *core.Migration {
+			in.Status, in.TaskState = "REBUILD", "rebuilding"
+			return &core.Migration{Type: core.MigrationEvacuation, Status: "accepted", DestHost: "none", Created: scene.Ago(time.Hour)}
 		}, "by hand"},
 		"it was being stopped": {func(in *core.Instance) *core.Migration { in.TaskState = "powering-off"; return nil }, "by hand"},
 		"it was rebooting": {func(in *core.Instance) *core.Migration {
@@ -84,7 +92,12 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 			m := tt.set(in)
 			if m != nil {
 				m.ID, m.InstanceID, m.SourceHost, m.DestHost = 9, in.ID, "cmp-01", cmp.Or(m.DestHost, "cmp-02")
-				m.Created = scene.Ago(time.Minute)
+				if m.Created.IsZero() {
+					m.Created = scene.Ago(time.Minute)
+				}
+				if m.DestHost == "none" {
+					m.DestHost = ""
+				}
 				sc.Migrations[in.ID] = []*core.Migration{m}
 			}
 			sc.Dies("cmp-01")
@@ -105,7 +118,7 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 					case slices.Contains(st.Commands, "openstack server set --state error "+in.ID):
 						got = "by hand"
 						const elsewhere = "first make sure that no guest of it runs there, either"
-						if strings.Contains(st.Why, elsewhere) != (m != nil) {
+						if strings.Contains(st.Why, elsewhere) != (m != nil && m.DestHost != "") {
 							t.Errorf("%s, in %s: %s", name, of, st.Why)
 						}
 					case st.State == core.StepWaiting, st.State == core.StepBlocked:
@@ -116,6 +129,31 @@ func TestWhatIsOnADeadHost(t *testing.T) {
 					t.Errorf("%s, in %s, by the steps of %s: %s, want %s; %q", name, of, page, got, tt.want, scene.Outline(p))
 				}
 			}
+		}
+	}
+}
+
+// A node that LCM reboots is not dead: its nova-compute sees to what was under way when it is back, and not where an instance was written
+// down as ERROR. Only a node that is late is given up.
+func TestATaskOnANodeThatRebootsIsLeftToItsHost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		down time.Duration
+		hand bool
+	}{"it reboots": {5 * time.Minute, false}, "it does not come back": {3 * time.Hour, true}} {
+		sc := scene.Healthy()
+		sc.Maintained("cmp-01", "").RawState = core.LockInactive
+		sc.NodeRequest("cmp-01").Created = scene.Ago(4 * time.Hour)
+		sc.Dies("cmp-01")
+		sc.Nodes["cmp-01"].ReadySince = scene.Ago(tt.down)
+		in := sc.ByHost["cmp-01"][0]
+		in.TaskState = "powering-on"
+		s := sc.Again().Snapshot
+		p, _ := Of(s, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: in.ID})
+		hand := slices.ContainsFunc(p.Steps, func(st core.Step) bool {
+			return slices.ContainsFunc(st.Commands, func(line string) bool { return strings.Contains(line, "--state error") })
+		})
+		if hand != tt.hand {
+			t.Errorf("%s: written down as ERROR: %t; %q", name, hand, scene.Outline(p))
 		}
 	}
 }

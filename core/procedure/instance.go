@@ -133,6 +133,9 @@ func deadHostStep(s *core.Snapshot, v core.InstanceView) (core.Step, bool) {
 	m := s.LatestMigration(in.ID)
 	leaves := progress.Moving(s, in) && m != nil && m.Type != core.MigrationEvacuation
 	fits := slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status)
+	if in.TaskState != "" && progress.AwaitedBack(s, in.Host) {
+		return core.Step{}, false // its nova-compute sees to the task when it is back; not where it was written down as ERROR
+	}
 	if !progress.HostDead(s, in.Host) || !leaves && (step.LeftAlone(s, in) || fits && in.TaskState == "") ||
 		step.Plan(s, core.Intent{Kind: core.IntentLiveMigrate, Instance: in.ID}).State == core.StepRunning {
 		return core.Step{}, false

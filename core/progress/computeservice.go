@@ -18,6 +18,21 @@ func HostDead(s *core.Snapshot, host string) bool {
 	return ComputeDown(s, host) && (n == nil || !n.Alive())
 }
 
+// AwaitedBack tells whether the host's node is let go for its maintenance, or on its way back from it, and not late: it reboots, and
+// nova-compute sees to the instances' tasks when it starts.
+func AwaitedBack(s *core.Snapshot, host string) bool {
+	n := s.NodeOfHost(host)
+	if n == nil {
+		return false
+	}
+	r, l := s.NodeRequest(n.Name), s.NodeLock(n.Name, core.ControllerOpenStack)
+	if r == nil || r.Deleting.IsZero() && (l == nil || l.State() != core.LockInactive) {
+		return false
+	}
+	v := ViewOf(s, n.Name)
+	return v != nil && !v.Since.At.IsZero() && !s.Longer(v.Since.At, RebootLong)
+}
+
 // OutOfSchedulingReason is the reason that Lockstep proposes when a host is taken out of scheduling.
 func OutOfSchedulingReason(s *core.Snapshot) string {
 	reason := core.DisabledByLockstep

@@ -20,8 +20,8 @@ type Account struct {
 	Outside bool   `json:"outside,omitempty"` // it is of no update: graceful reboots, maintenance mode
 	From    string `json:"from,omitempty"`    // releases
 	To      string `json:"to,omitempty"`
-	Began   Time   `json:"began"`
-	Ended   Time   `json:"ended"`             // zero while it runs, as far as the journal tells
+	Began   Time   `json:"began"`             // null: it is not known, or has not come
+	Ended   Time   `json:"ended"`             // null while it runs, as far as the journal tells
 	EndSeen bool   `json:"endSeen,omitempty"` // somebody watched when it ended
 
 	// Nobody watched when it ended; the time is that at which its plan was complete, by the plan itself.
@@ -84,8 +84,8 @@ type Run struct {
 	ID      string  `json:"id"`
 	By      string  `json:"by"`
 	As      string  `json:"as,omitempty"` // as whom the servers knew them
-	Began   Time    `json:"began"`
-	Ended   Time    `json:"ended"` // null: it was killed, or still runs
+	Began   Time    `json:"began"`        // null: it is not known, or has not come
+	Ended   Time    `json:"ended"`        // null: it was killed, or still runs
 	Version string  `json:"version,omitempty"`
 	Lines   []Place `json:"lines"`
 }
@@ -94,8 +94,8 @@ type Run struct {
 type Phase struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
-	Began  Time   `json:"began"`
-	Ended  Time   `json:"ended"`
+	Began  Time   `json:"began"` // null: it is not known, or has not come
+	Ended  Time   `json:"ended"` // null: it is not known, or has not come
 	Exact  bool   `json:"exact"` // both were seen, or read from the API's own times
 
 	Reconstructed bool    `json:"reconstructed,omitempty"` // nobody looked; the times are the plan's own
@@ -117,8 +117,8 @@ type Node struct {
 // Stage is a stage that a node went through.
 type Stage struct {
 	Stage string  `json:"stage"`
-	Began Time    `json:"began"`
-	Ended Time    `json:"ended"`
+	Began Time    `json:"began"` // null: it is not known, or has not come
+	Ended Time    `json:"ended"` // null: it is not known, or has not come
 	Exact bool    `json:"exact"` // Lockstep watched when it began
 	Took  float64 `json:"tookSeconds,omitempty"`
 	Why   string  `json:"why,omitempty"`
@@ -129,8 +129,8 @@ type Stage struct {
 
 // Maintenance is the time from a request for a node to its end.
 type Maintenance struct {
-	Began         Time    `json:"began"`
-	Ended         Time    `json:"ended"`
+	Began         Time    `json:"began"`               // null: it is not known, or has not come
+	Ended         Time    `json:"ended"`               // null: it is not known, or has not come
 	Instances     *int    `json:"instances,omitempty"` // on the host when it began; absent where that is not known
 	EndSeen       bool    `json:"endSeen"`
 	Reconstructed bool    `json:"reconstructed,omitempty"` // nobody watched when it ended; the time is LCM's own
@@ -145,8 +145,8 @@ type Standstill struct {
 	Subject string  `json:"subject,omitempty"`
 	Label   string  `json:"label,omitempty"` // what people call the subject, where it is a node
 	Why     string  `json:"why,omitempty"`
-	Began   Time    `json:"began"`
-	Ended   Time    `json:"ended"`
+	Began   Time    `json:"began"`   // null: it is not known, or has not come
+	Ended   Time    `json:"ended"`   // null: it is not known, or has not come
 	EndSeen bool    `json:"endSeen"` // somebody watched when the update went on; else that was then or before
 	Took    float64 `json:"tookSeconds,omitempty"`
 	Lines   []Place `json:"lines"`
@@ -186,8 +186,8 @@ type Move struct {
 	Status string  `json:"status"`
 	From   string  `json:"from,omitempty"`
 	To     string  `json:"to,omitempty"`
-	Began  Time    `json:"began"`
-	Ended  Time    `json:"ended"`
+	Began  Time    `json:"began"` // null: it is not known, or has not come
+	Ended  Time    `json:"ended"` // null: it is not known, or has not come
 	Took   float64 `json:"tookSeconds,omitempty"`
 	Text   string  `json:"text,omitempty"`
 	Line   Place   `json:"line"`
@@ -251,7 +251,7 @@ type Action struct {
 	By        string      `json:"by"`
 	As        string      `json:"as,omitempty"`
 	Confirmed Time        `json:"confirmed"`
-	Ended     Time        `json:"ended"`
+	Ended     Time        `json:"ended"` // null: it is not known, or has not come
 	Took      float64     `json:"tookSeconds,omitempty"`
 	State     string      `json:"state"`          // done, failed, stopped, unknown, …; "begun"; "confirmed": it was not begun
 	Verified  bool        `json:"verified"`       // the cluster showed the result

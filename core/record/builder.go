@@ -20,6 +20,7 @@ type builder struct {
 	runs      map[string]*Run
 	actions   map[string]*Action
 	lookedUp  map[string]bool // by operation: a later run found how it ended
+	stopped   map[string]bool // by operation: it stopped an instance, and is told
 	order     []string        // of the actions
 	entries   []*Entry
 	latest    map[string]*Entry // by ID: the last one with it
@@ -37,7 +38,8 @@ func (r *Reader) accountOf(p part) *Account {
 	b := &builder{Account: &Account{Format: Format, From: p.update.From, To: p.update.Release, Began: Time{p.update.Started.UTC()},
 		Ended: Time{p.update.Ended.UTC()}, EndSeen: p.update.EndSeen, EndReconstructed: p.update.Reconstructed, Lines: len(p.lines)},
 		nodes: map[string]*Node{}, instances: map[string]*Instance{}, projects: map[string]string{}, phases: map[int]*Phase{},
-		runs: map[string]*Run{}, actions: map[string]*Action{}, lookedUp: map[string]bool{}, latest: map[string]*Entry{},
+		runs: map[string]*Run{}, actions: map[string]*Action{}, lookedUp: map[string]bool{},
+		stopped: map[string]bool{}, latest: map[string]*Entry{},
 		notes: map[string]*Note{}, places: map[string][]Place{}, several: r.several, update: p.update, outside: map[string]struct{}{}}
 	b.Outside = p.update.UID == ""
 	r.tellChanges(b.Account)
@@ -414,6 +416,10 @@ func (b *builder) stops(l engine.JournalLine, at Place) {
 	switch l.Intent.Kind {
 	case core.IntentStop, core.IntentShelve:
 		in := b.instance(l.Intent.Instance, l.Object.Name, l.Project)
+		if b.stopped[l.Operation] { // the journal has it twice where a disk was full
+			return
+		}
+		b.stopped[l.Operation] = l.Operation != ""
 		in.Stopped = append(in.Stopped, Stop{Stopped: Time{l.When().UTC()}, By: l.By, Lines: []Place{at}})
 	case core.IntentStart, core.IntentUnshelve:
 		b.broughtBack(l.Intent.Instance, l, at)

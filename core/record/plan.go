@@ -42,8 +42,8 @@ type PlanPart struct {
 	PlannedBy string     `json:"plannedBy,omitempty"` // a step without an estimate is planned by the documents
 	Forecasts []Forecast `json:"forecasts"`           // in the order in which they were given
 
-	Began         Time     `json:"began"`
-	Ended         Time     `json:"ended"`
+	Began         Time     `json:"began"`                   // null: it is not known, or has not come
+	Ended         Time     `json:"ended"`                   // null: it is not known, or has not come
 	Exact         bool     `json:"exact"`                   // its times are the API's own, or somebody watched
 	Reconstructed bool     `json:"reconstructed,omitempty"` // a line of it was made later, from the API's own times
 	BeganMade     bool     `json:"beganReconstructed,omitempty"`

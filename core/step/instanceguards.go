@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/progress"
@@ -19,7 +20,11 @@ func (p *planner) guardStatus(in *core.Instance, rule InstanceRule) {
 func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
 	task := core.Guard{ID: core.GuardNoTask, Text: "nothing is being done with it", Holds: in.TaskState == "",
 		Answer: wording.TextOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"}
-	if progress.HostDead(p.s, in.Host) && !LeftAlone(p.s, in) {
+	switch {
+	case !progress.HostDead(p.s, in.Host) || LeftAlone(p.s, in):
+	case progress.AwaitedBack(p.s, in.Host):
+		task.Remedy = "its node reboots: nova-compute sees to the task when it is back"
+	default:
 		task.Remedy = "its host is dead, and ends no task: written down as ERROR it has none (" +
 			wording.ShellCommand("openstack", "server", "set", "--state", "error", in.ID) + ")"
 	}
@@ -40,12 +45,23 @@ func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
 // migration tell: Nova rebuilds it on another host, or deletes it. On a host that is dead, too, nobody rebuilds it.
 func LeftAlone(s *core.Snapshot, in *core.Instance) bool {
 	m := s.LatestMigration(in.ID)
-	evacuated := m != nil && m.Running() && m.Type == core.MigrationEvacuation && m.SourceHost == in.Host
-	if evacuated && m.DestHost != "" && progress.HostDead(s, m.DestHost) {
-		return false
+	if m != nil && m.Running() && m.Type == core.MigrationEvacuation && m.SourceHost == in.Host {
+		if m.DestHost == "" { // no host has taken it yet: after a while nobody will
+			return !s.Longer(core.Later(m.Created, m.Updated), evacuationTaken)
+		}
+		return !progress.HostDead(s, m.DestHost)
 	}
-	return evacuated || strings.HasPrefix(in.TaskState, "rebuild") || strings.HasSuffix(in.TaskState, "deleting")
+	rebuilds := strings.HasPrefix(in.TaskState, "rebuild") && !s.Longer(in.Updated, recordsSettle)
+	return rebuilds || strings.HasSuffix(in.TaskState, "deleting")
 }
+
+const (
+	// evacuationTaken is within which time a host takes an evacuation that Nova has accepted; afterwards the message was lost.
+	evacuationTaken = 30 * time.Minute
+	// recordsSettle is how long a task may be known before the record of what it belongs to. A rebuild without a record of an evacuation is
+	// the owner's own, on the host that is dead.
+	recordsSettle = 2 * time.Minute
+)
 
 // Decides tells whether the intent decides a cold migration or a resize. Its source has a part in either: it cleans up, or takes the
 // instance back.
@@ -63,10 +79,15 @@ func (p *planner) guardSource(m *core.Migration) {
 		Remedy: "wait until Nova's records are read"}
 	switch {
 	case m == nil:
+	case m.Status == "confirming" || m.Status == "reverting":
+		g.Answer = "the record of its migration is " + m.Status
+		g.Remedy = "its source " + wording.TextOf(progress.HostLabel(p.s, m.SourceHost), "host") +
+			" is to end that: look at the log of nova-compute there; where the request was lost, only Nova's database can be mended"
 	case m.Status != "finished":
 		g.Answer = "the record of its migration is " + wording.TextOf(wording.OneLine(m.Status, 30), "without a status")
+		g.Remedy = "Nova decides only what is finished: look at openstack server migration list"
 	case m.SourceHost == "":
-		g.Answer = "the record of its migration names no source"
+		g.Answer, g.Remedy = "the record of its migration names no source", "look at openstack server migration list"
 	default:
 		g.Holds, g.Answer = true, "from "+progress.HostLabel(p.s, m.SourceHost)
 		p.fact(SourceFactName, m.SourceHost)
