@@ -53,7 +53,6 @@ type Lease struct {
 	held     bool
 	wanted   bool          // Acquire was called since the last Release: the server may think that we hold it
 	renewed  time.Time     // when the last renewal that succeeded was sent
-	proven   time.Time     // when the last question was sent to which the server answered that the lease is ours
 	slow     time.Duration // how long the answer to the last renewal that succeeded took
 	last     leaseState    // as last seen
 	seenFrom time.Time     // when it was first seen so
@@ -64,7 +63,6 @@ type Lease struct {
 	unsure   time.Time     // when Acquire sent a request to take it, lost the answer and gave up; zero: none
 
 	elsewhere map[string]elsewhereLease // by namespace
-	lookedAt  time.Time                 // when the last question for these that was answered was sent
 	cannotSee sync.Once                 // logged that others' namespaces are not seen
 }
 
@@ -226,7 +224,7 @@ func (l *Lease) Acquire(ctx context.Context, from string) error {
 	defer l.turn.give()
 	// A lease that counts as held is requested as well: another operator may have taken it over and given it back since the last
 	// renewal.
-	if err := l.nobodyElsewhere(ctx, time.Now()); err != nil {
+	if err := l.nobodyElsewhere(ctx); err != nil {
 		return err
 	}
 	var seen string
@@ -259,7 +257,7 @@ func (l *Lease) Acquire(ctx context.Context, from string) error {
 		}
 		switch {
 		case err == nil:
-			if err := l.nobodyElsewhere(ctx, time.Now()); err != nil {
+			if err := l.nobodyElsewhere(ctx); err != nil {
 				l.mu.Lock()
 				l.held, l.unsure = false, time.Now()
 				mine := l.last
@@ -297,16 +295,14 @@ func (l *Lease) Held() bool {
 	return l.held && elapsed(time.Now(), l.renewed) < l.opts.Distrust
 }
 
-// Confirm implements engine.OperatorLease: another operator can take it over between two renewals. Several that ask at one time share an
-// answer to a question that was sent after they asked.
+// Confirm implements engine.OperatorLease: another operator can take it over between two renewals.
 func (l *Lease) Confirm(ctx context.Context) error {
-	asked := time.Now()
-	if err := l.prove(ctx, asked); err != nil {
+	if err := l.prove(ctx); err != nil {
 		return err
 	}
-	err := l.nobodyElsewhere(ctx, asked)
+	err := l.nobodyElsewhere(ctx)
 	if err != nil && err.Kind != core.ErrConflict {
-		err = l.nobodyElsewhere(ctx, asked) // one answer may be lost
+		err = l.nobodyElsewhere(ctx) // one answer may be lost
 	}
 	if err != nil {
 		return err
@@ -316,7 +312,7 @@ func (l *Lease) Confirm(ctx context.Context) error {
 
 // prove asks the server whether the lease is ours. Where it is to be renewed soon, the renewal is the question: the server takes it only
 // while the lease is as we have seen it last, with our name.
-func (l *Lease) prove(ctx context.Context, asked time.Time) *core.APIError {
+func (l *Lease) prove(ctx context.Context) *core.APIError {
 	if err := l.turn.take(ctx); err != nil {
 		return Describe(err, l.call("get"))
 	}
@@ -324,25 +320,19 @@ func (l *Lease) prove(ctx context.Context, asked time.Time) *core.APIError {
 	now := time.Now()
 	l.mu.Lock()
 	ours := l.held && l.last.holder == l.opts.Identity
-	known := ours && l.proven.After(asked)
 	soon := ours && elapsed(now, l.renewed)+l.slow > l.opts.Renew/2
 	l.mu.Unlock()
-	if known || soon && l.renew(ctx) {
+	if soon && l.renew(ctx) {
 		return nil
 	}
-	now = time.Now()
 	state, err := l.look(ctx)
 	if err != nil {
-		now = time.Now()
 		state, err = l.look(ctx) // one answer may be lost
 	}
 	if err != nil {
 		return err
 	}
 	if state.holder == l.opts.Identity {
-		l.mu.Lock()
-		l.proven = now
-		l.mu.Unlock()
 		return nil
 	}
 	l.lost()

@@ -342,9 +342,9 @@ func TestASlowServerTakesTheLeaseFromNobody(t *testing.T) {
 		slow    time.Duration
 		writers int
 	}{
-		"one second, ten writers": {time.Second, 10}, "three seconds, ten writers": {3 * time.Second, 10},
+		"one second, ten writers": {time.Second, 10}, "three seconds, four writers": {3 * time.Second, 4},
 		"five seconds, one writer":  {5 * time.Second, 1},
-		"five seconds, ten writers": {5 * time.Second, 10}, "six seconds, nobody writes": {6 * time.Second, 0},
+		"five seconds, two writers": {5 * time.Second, 2}, "six seconds, nobody writes": {6 * time.Second, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {

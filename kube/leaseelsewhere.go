@@ -30,22 +30,10 @@ func LeaseElsewherePermission() Permission {
 
 // lookElsewhere looks for operator leases in all other namespaces.
 func (l *Lease) lookElsewhere(ctx context.Context) *core.APIError {
-	return l.lookElsewhereSince(ctx, time.Now())
-}
-
-// lookElsewhereSince does so, unless a look that began after a time has ended by now.
-func (l *Lease) lookElsewhereSince(ctx context.Context, asked time.Time) *core.APIError {
 	if err := l.others.take(ctx); err != nil {
 		return Describe(err, "list leases "+leaseName+" in all namespaces")
 	}
 	defer l.others.give()
-	began := time.Now()
-	l.mu.Lock()
-	known := l.lookedAt.After(asked)
-	l.mu.Unlock()
-	if known {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	list, err := l.client.resource(gvrLeases, "").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + leaseName})
@@ -56,7 +44,6 @@ func (l *Lease) lookElsewhereSince(ctx context.Context, asked time.Time) *core.A
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.elsewhere
-	l.lookedAt = began
 	l.elsewhere = map[string]elsewhereLease{}
 	for i := range list.Items {
 		object := &list.Items[i]
@@ -95,10 +82,9 @@ func (l *Lease) heldElsewhere() *core.APIError {
 }
 
 // nobodyElsewhere returns an error when another operator holds the lease of another namespace. When the login may not list leases
-// of all namespaces, it finds nobody and logs that once. A server that does not answer is an error. A look that began after the caller
-// asked is good for the caller, too.
-func (l *Lease) nobodyElsewhere(ctx context.Context, asked time.Time) *core.APIError {
-	switch err := l.lookElsewhereSince(ctx, asked); {
+// of all namespaces, it finds nobody and logs that once. A server that does not answer is an error.
+func (l *Lease) nobodyElsewhere(ctx context.Context) *core.APIError {
+	switch err := l.lookElsewhere(ctx); {
 	case err == nil:
 		return l.heldElsewhere()
 	case err.Kind == core.ErrForbidden:

@@ -129,7 +129,7 @@ func (l *Lease) take(ctx context.Context, seen leaseState) *core.APIError {
 	defer l.mu.Unlock()
 	// Release may have been called meanwhile: then the lease is given back as soon as this turn is over.
 	l.held = l.wanted
-	l.renewed, l.proven, l.told, l.slow = sent, sent, doing, elapsed(time.Now(), sent)
+	l.renewed, l.told, l.slow = sent, doing, elapsed(time.Now(), sent)
 	if l.untold = (time.Time{}); l.doing != doing {
 		l.untold = sent
 	}
