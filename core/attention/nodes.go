@@ -185,7 +185,10 @@ func (f *facts) nodeWaits(n nodeFacts) {
 	}
 	a := n.entry(core.RuleNodeWaits)
 	a.Severity = core.SeverityUrgent
-	a.Detail = wording.Join(leftText(left), progress.RemoteLoss(f.s, n.Name))
+	a.Detail = leftText(left)
+	if loss := progress.RemoteLoss(f.s, n.Name); loss != "" {
+		a.Detail = wording.Join(wording.TextIf(a.Detail != "", a.Detail+".", ""), loss)
+	}
 	switch {
 	case progress.HeldUnlooked(f.s, n.Name):
 		a.Reason = n.Reason
