@@ -382,7 +382,7 @@ func TestASlowServerTakesTheLeaseFromNobody(t *testing.T) {
 	}
 }
 
-// A server that becomes slow costs at most one renewal: from the next on it gets the time that it takes.
+// A server that becomes slow all at once can cost the lease, as a renewal is cut off before its answer. It is held again each time.
 func TestALeaseIsHeldAgainAtAServerThatHasBecomeSlow(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
