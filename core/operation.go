@@ -78,6 +78,10 @@ type Operation struct {
 
 	Elsewhere string // who runs it, when that is another run of the same user on this journal; else empty
 	Run       string // the other run
+
+	// Asked is what the operator has asked of a batch and what comes once its items that run have ended: ControlPause or ControlStop.
+	// Empty: nothing; the batch goes on, or is held already.
+	Asked Control `json:",omitempty"`
 }
 
 // OperationItem is one item of a batch.

@@ -99,7 +99,8 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 }
 
 var controlWords = map[core.Control]string{
-	core.ControlPause: "held: ", core.ControlResume: "goes on: ", core.ControlStop: "begins nothing more: ",
+	core.ControlPause: "begins nothing more until you let it go on: ", core.ControlResume: "goes on: ",
+	core.ControlStop: "begins nothing more: ",
 }
 
 // control hands a control of the operation to the Backend. What is left out is the item that comes next by what the operator sees.

@@ -44,7 +44,7 @@ func globalActions() []Action {
 		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
 			Keys: []string{"h"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd {
 				switch {
-				case m.running().State != core.OperationPaused:
+				case !holds(m.running()):
 					return m.steer("h", core.ControlPause)
 				case m.held.on(m):
 					return m.notTaken("h", "the batch has just been held; press it again to let it go on")

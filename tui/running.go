@@ -45,9 +45,14 @@ func (m *Model) noteRunning(was *core.Operation) {
 	case was == nil || op == nil:
 	case op.ID != was.ID:
 		m.another.begin(m)
-	case op.State == core.OperationPaused && was.State != core.OperationPaused:
+	case holds(op) && !holds(was):
 		m.held.begin(m)
 	}
+}
+
+// holds tells whether a batch is held, or will be once what runs in it has ended.
+func holds(op *core.Operation) bool {
+	return op.State == core.OperationPaused || op.Asked == core.ControlPause
 }
 
 // steer hands a control of the operation on the line to the Backend, unless the key was meant for another one.
@@ -81,6 +86,12 @@ func (m *Model) runningLine(w int) draw.Line {
 		out = append(out, draw.Gauge(m.look.Glyph, ended, len(op.Items), 8)...)
 		out = out.And(themes.Text, fmt.Sprintf(" %d of %d", ended, len(op.Items)))
 	}
+	switch op.Asked {
+	case core.ControlPause:
+		out = out.And(themes.Warn, "  will be held")
+	case core.ControlStop:
+		out = out.And(themes.Warn, "  will stop")
+	}
 	text := op.Text
 	for _, it := range op.Items {
 		if !it.State.Ended() && it.State != core.OperationQueued {
@@ -95,12 +106,16 @@ func (m *Model) runningLine(w int) draw.Line {
 	if len(op.Items) == 0 {
 		return out
 	}
-	hold := "hold"
-	if op.State == core.OperationPaused {
-		hold = "go on"
+	type control struct{ id, does string }
+	controls := []control{{"operation.pause", "hold"}, {"operation.skip", "omit"}, {"operation.stop", "stop"}}
+	switch {
+	case op.Asked == core.ControlStop:
+		controls = nil
+	case holds(op):
+		controls[0].does = "go on"
 	}
 	keys := draw.Line{}
-	for _, row := range []struct{ id, does string }{{"operation.pause", hold}, {"operation.skip", "omit"}, {"operation.stop", "stop"}} {
+	for _, row := range controls {
 		if key := m.keyOf(row.id); key != "" {
 			keys = append(keys, draw.Blank(2), draw.Text(themes.Text, key), draw.Text(themes.Hint, " "+row.does))
 		}
@@ -122,6 +137,8 @@ func needRunning(m *Model) string {
 		return "nothing runs"
 	case len(op.Items) == 0:
 		return "what runs is one step only"
+	case op.Asked == core.ControlStop:
+		return "the batch stops once what runs in it has ended"
 	}
 	return ""
 }

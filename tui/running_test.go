@@ -143,3 +143,48 @@ func TestThePageOfABatchControlsThatBatch(t *testing.T) {
 		}
 	}
 }
+
+// A hold or a stop that waits for what runs is on the line before it comes. The hold can be taken back; after a stop nothing is left to be
+// asked of the batch.
+func TestTheLineSaysWhatABatchWillDo(t *testing.T) {
+	asked := func(c core.Control) core.Operation {
+		op := batchOf("A", core.OperationRunning)
+		op.Asked = c
+		return op
+	}
+	for name, row := range map[string]struct {
+		op                 core.Operation
+		shows, keys, hDoes string
+	}{
+		"nothing asked": {asked(""), "", "h hold  o omit  t stop", "pause A"},
+		"a hold":        {asked(core.ControlPause), "will be held", "h go on  o omit  t stop", "resume A"},
+		"a stop":        {asked(core.ControlStop), "will stop", "", ""},
+	} {
+		d := drive(world(), 120, 40)
+		d.fresh(withOperations(row.op))
+		d.later(2 * hushFor)
+		frame := stripped(d.shows())
+		if !strings.Contains(frame, row.shows) || !strings.Contains(frame, row.keys) || row.keys == "" && strings.Contains(frame, "t stop") {
+			t.Errorf("%s:\n%s", name, frame)
+		}
+		if d.keys("h"); d.steers() != row.hDoes {
+			t.Errorf("%s: h does %q", name, d.steers())
+		}
+		if row.hDoes == "" && !strings.Contains(d.toast.text, "stops once what runs in it has ended") {
+			t.Errorf("%s: h says %q", name, d.toast.text)
+		}
+	}
+}
+
+// A second press that comes with the answer to the first does not take the hold back.
+func TestADoublePressHoldsABatch(t *testing.T) {
+	d := drive(world(), 120, 40)
+	d.fresh(withOperations(batchOf("A", core.OperationRunning)))
+	d.later(2 * hushFor).keys("h")
+	held := batchOf("A", core.OperationRunning)
+	held.Asked = core.ControlPause
+	d.fresh(withOperations(held))
+	if d.keys("h"); d.steers() != "pause A" || !strings.Contains(d.toast.text, "has just been held") {
+		t.Errorf("the keys do %q, and say %q", d.steers(), d.toast.text)
+	}
+}

@@ -428,3 +428,44 @@ func TestAControlIsRecordedOnce(t *testing.T) {
 		}
 	})
 }
+
+// What is asked of a batch while an item runs is shown at once, can be taken back until the item has ended, and is done by then.
+func TestWhatIsAskedOfABatchIsShownBeforeItComes(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		asked := func(c core.Control) core.Operation {
+			if err := b.engine.Control(id, c); err != nil {
+				t.Fatal(err)
+			}
+			b.engine.call(b.engine.drain)
+			return b.await(id, func(core.Operation) bool { return true })
+		}
+		for _, row := range []struct{ control, asked core.Control }{
+			{core.ControlPause, core.ControlPause}, {core.ControlResume, ""}, {core.ControlPause, core.ControlPause},
+		} {
+			if op := asked(row.control); op.State != core.OperationRunning || op.Asked != row.asked {
+				t.Errorf("after %s it is %s and has %q asked of it", row.control, op.State, op.Asked)
+			}
+		}
+		finish()
+		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		if op.Asked != "" || op.Items[1].State != core.OperationQueued {
+			t.Errorf("held, and %q is asked of it: %v", op.Asked, itemStates(op))
+		}
+		b.cloud.mu.Lock()
+		b.cloud.migrating = true
+		b.cloud.mu.Unlock()
+		asked(core.ControlResume)
+		b.await(id, func(op core.Operation) bool { return op.Items[1].State == core.OperationVerifying })
+		if op := asked(core.ControlStop); op.Asked != core.ControlStop {
+			t.Errorf("after a stop %q is asked of it", op.Asked)
+		}
+		b.cloud.mu.Lock()
+		b.cloud.finish(op.Items[1].Instance)
+		b.cloud.mu.Unlock()
+		if op := b.awaitEnd(id); op.Asked != "" || op.Items[2].State != core.OperationStopped {
+			t.Errorf("it ended with %q asked of it: %v", op.Asked, itemStates(op))
+		}
+	})
+}

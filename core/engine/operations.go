@@ -239,6 +239,13 @@ func (op *operation) snapshot() core.Operation {
 	defer op.mu.Unlock()
 	s := op.state
 	s.Items = slices.Clone(s.Items)
+	switch {
+	case s.State.Ended():
+	case op.stopped:
+		s.Asked = core.ControlStop
+	case op.paused && s.State != core.OperationPaused:
+		s.Asked = core.ControlPause
+	}
 	return s
 }
 
