@@ -42,6 +42,7 @@ func TestCommandsWhileANodeWaits(t *testing.T) {
 		liveNamesAreCompleted(t, c)
 		commandsPrintTheirForms(t, c)
 		commandFollowsTheCloudsClock(t, c)
+		rehearsalIsMarked(t, c)
 	})
 }
 

@@ -47,7 +47,11 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 	if err != nil {
 		return err
 	}
-	return s.show(ctx, p.options, "Lockstep", "")
+	title := "Lockstep"
+	if s.simulated {
+		title += " (simulated)"
+	}
+	return s.show(ctx, p.options, title, "")
 }
 
 // fitsList says which flag does not go with the list of clusters; nil for none.

@@ -90,6 +90,9 @@ func (f *fleetScreen) run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { watch.run(watching) })
+	if watch.follows != nil {
+		f.title += " (simulated)"
+	}
 	defer func() { stop(); running.Wait() }()
 	desk := &fleetDesk{fleetWatch: watch, config: &f.place.config, log: f.log, by: whoRuns(f.place.operator).String()}
 	list := tui.NewClusters(desk)
@@ -199,6 +202,7 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 		}
 	}
 	if watch.follows != nil { // a login that is in no file does not say that the cluster is simulated
+		p.simulated = true
 		p.clock, p.pace = watch.clock, watch.pace
 	}
 	if a.OSCloud == "" && !a.OSFromCluster {

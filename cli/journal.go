@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +20,9 @@ func newJournal(p *place) *cobra.Command {
 		Short: "List the journals on this machine",
 		Long: `Prints the files of each journal in the state folder: one journal for each cluster, with a file for each update, the
 newest last. For each file it says which update it tells of, from when to when, and how many lines it has. What stands in
-a journal is explained in docs/journal.md. No server is asked.`,
+a journal is explained in docs/journal.md. No server is asked.
+
+The journals of rehearsals lie in a folder of their own. They are listed where the kubeconfig is that of a simulated cluster.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return listJournals(cmd.OutOrStdout(), p.journals(), output)
@@ -98,7 +99,7 @@ const minutes = "2006-01-02 15:04"
 
 // journals are the newest files of all journals in the state folder.
 func (p *place) journals() []string {
-	found, _ := filepath.Glob(filepath.Join(journalFolder(cmp.Or(p.journal, stateFolder())), "*.jsonl"))
+	found, _ := filepath.Glob(filepath.Join(journalFolder(p.keptHere()), "*.jsonl"))
 	return found
 }
 
@@ -106,7 +107,7 @@ func (p *place) journals() []string {
 func (p *place) theseJournals(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		if paths = p.journals(); len(paths) == 0 {
-			return nil, fmt.Errorf("there is no journal in %s", journalFolder(cmp.Or(p.journal, stateFolder())))
+			return nil, fmt.Errorf("there is no journal in %s", journalFolder(p.keptHere()))
 		}
 	}
 	for _, path := range paths {

@@ -12,6 +12,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"lockstep/core"
+	"lockstep/kube"
 )
 
 // whoRuns is who runs Lockstep, for the screen, the lease and the journal. name is what they call themselves.
@@ -37,6 +38,26 @@ func (o *options) named() core.ClusterPlace {
 
 // stateFolder is where Lockstep keeps its journals and its log.
 func stateFolder() string { return filepath.Join(xdg.StateHome, "lockstep") }
+
+// kept is the folder of a cluster's journal and checks. What was done in a rehearsal lies apart: nothing takes it for what was done.
+func (p *place) kept(simulated bool) string {
+	switch {
+	case p.journal != "":
+		return p.journal
+	case simulated:
+		return filepath.Join(stateFolder(), "simulated")
+	}
+	return stateFolder()
+}
+
+// keptHere is that folder where no cluster is open: the kubeconfig says whether its cluster is simulated. No server is asked.
+func (p *place) keptHere() string {
+	if p.journal != "" {
+		return p.journal
+	}
+	client, err := kube.Load(p.kubeOptions())
+	return p.kept(err == nil && client.Simulated)
+}
 
 // journalFolder is where the journals are in the state folder.
 func journalFolder(folder string) string { return filepath.Join(folder, "journal") }

@@ -117,7 +117,7 @@ func (p *place) journalByContext() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := journalPath(cmp.Or(p.journal, stateFolder()), client.ClusterName, client.Server)
+	path := journalPath(p.kept(client.Simulated), client.ClusterName, client.Server)
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("cluster %s at %s has no journal %s; name the file that is meant:\n  %s", client.ClusterName, client.Server, path,
 			strings.Join(p.journals(), "\n  "))

@@ -76,6 +76,7 @@ type place struct {
 	journal   string            // folder; empty: the state folder
 	noCloud   string            // why no cloud of OpenStack is looked for; empty: one is
 	oneLook   bool              // the journal is read, and not written
+	simulated bool              // it was opened from a list of simulated clusters
 	ofJournal bool              // it is about the cluster's journal: without the cluster, or the journal, there is nothing to do
 	given     *kube.Given       // the cluster's login where it is in no file; nil: the kubeconfig has it
 	limit     int64             // of one file of it, in bytes; 0: the usual one
@@ -131,7 +132,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.simulated = client != nil && client.Simulated
+	s.simulated = client != nil && client.Simulated || p.simulated
 	var notice string
 	if s.clock, notice = p.followClock(ctx, log, client); notice != "" {
 		s.notices = append(s.notices, notice)
@@ -176,7 +177,9 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 		return nil, nil
 	}
 	if cfg.Cluster == "" {
-		cfg.Cluster = client.ClusterName
+		if cfg.Cluster = client.ClusterName; client.Simulated || p.simulated {
+			cfg.Cluster += " (simulated)"
+		}
 	}
 	if err := p.getCredentials(ctx, s.log, client, "Kubernetes"); err != nil {
 		return nil, err
@@ -235,9 +238,8 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config
 // openJournal opens the journal, and reads what still counts. A single look only reads it. A journal that cannot be used is an error only
 // where the journal is all that it is about; elsewhere it bars writing.
 func (s *session) openJournal(ctx context.Context, p place, client *kube.Client, cfg *engine.Config) error {
-	folder := p.journal
-	if folder == "" {
-		folder = stateFolder()
+	folder := p.kept(s.simulated)
+	if p.journal == "" {
 		s.keepPrivate(folder)
 	}
 	path := s.journalOf(ctx, folder, cfg.Cluster, client)

@@ -4,9 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
 
 	"lockstep/kube"
 	"lockstep/sim"
@@ -26,6 +31,44 @@ func commandFollowsTheCloudsClock(t *testing.T, c *sim.Cloud) {
 	}
 	if off := c.Clock.Now().Sub(s.AsOf); off.Abs() > 10*time.Minute { // ten seconds here
 		t.Errorf("it is %s there, and the status is of %s", c.Clock.Now(), s.AsOf)
+	}
+}
+
+// A rehearsal of one's own cluster has the cluster's name. So what it is stands beside the name wherever that is, and what was done in it is
+// kept apart.
+func rehearsalIsMarked(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.name = ""
+	code, out, errs := runIn(t, p, "status", "-o", "json", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	var s Status
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatal(code, err, errs)
+	}
+	if !strings.HasSuffix(s.Cluster, " (simulated)") {
+		t.Errorf("the status is of %q", s.Cluster)
+	}
+	p.journal, p.kubeconfig = "", c.KubeconfigPath
+	if folder := p.keptHere(); folder == stateFolder() || filepath.Dir(folder) != stateFolder() {
+		t.Errorf("its journal is in %s", folder)
+	}
+	raw, err := os.ReadFile(c.KubeconfigPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := clientcmd.Load(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cluster := range own.Clusters {
+		cluster.Extensions = nil
+	}
+	p.kubeconfig = filepath.Join(t.TempDir(), "own")
+	if err := clientcmd.WriteToFile(*own, p.kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	if folder := p.keptHere(); folder != stateFolder() {
+		t.Errorf("the journal of a real cluster is in %s", folder)
 	}
 }
 

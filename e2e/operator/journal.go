@@ -17,8 +17,12 @@ func (o *Operator) Records() []engine.Record {
 	if err != nil {
 		o.t.Fatal(err)
 	}
+	rehearsed, err := filepath.Glob(filepath.Join(o.State, "lockstep", "simulated", "journal", "*.jsonl"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
 	var all []engine.Record
-	for _, path := range paths {
+	for _, path := range append(paths, rehearsed...) {
 		skipped, err := engine.ReadJournal(path, func(r engine.Record) { all = append(all, r) })
 		if err != nil || skipped > 0 {
 			o.t.Fatalf("read the journal: %d lines are no records, %v", skipped, err)
