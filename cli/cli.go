@@ -49,6 +49,7 @@ func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	completeInPlainBash(root)
+	refuseUnknownWords(root)
 	err := root.ExecuteContext(ctx)
 	var code exitWith
 	switch {
@@ -59,6 +60,25 @@ func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout
 	}
 	printError(stderr, err)
 	return exitError
+}
+
+// refuseUnknownWords has `help` and `completion` fail on a word that they do not know, as every other command does.
+func refuseUnknownWords(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(cmd *cobra.Command, args []string) error {
+				if _, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
+					return fmt.Errorf("unknown command %q for %q", strings.Join(args, " "), cmd.Root().Name())
+				}
+				return nil
+			}
+		case "completion":
+			cmd.Args = cobra.NoArgs
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 // plugin is the name by which kubectl finds the program: it then is "kubectl lockstep".

@@ -44,6 +44,9 @@ func TestWhatCannotBeDoneSaysWhatToDo(t *testing.T) {
 		{"two scenarios", []string{"demo", "smooth", "--scenario", "two-tags"}, []string{"named twice"}},
 		{"read-only and armed", []string{"--read-only", "--write"}, []string{"read-only", "write"}},
 		{"an unknown flag", []string{"--colour"}, []string{"--colour"}},
+		{"help for an unknown command", []string{"help", "bogus"}, []string{`unknown command "bogus"`}},
+		{"completion for an unknown shell", []string{"completion", "nosuch"}, []string{`unknown command "nosuch"`}},
+		{"a demo without a terminal", []string{"demo"}, []string{"needs a terminal", "lockstep sim"}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

@@ -105,6 +105,14 @@ func loadConfig(flag string) (config, error) {
 	return c, nil
 }
 
+// themeName is the configuration's theme, with the path of a theme file.
+func (c *config) themeName() string {
+	if isThemeFile(c.Theme) && !filepath.IsAbs(c.Theme) {
+		return filepath.Join(c.folder, c.Theme)
+	}
+	return c.Theme
+}
+
 // notAField is what the decoder says of a field that it does not know, of any section.
 var notAField = regexp.MustCompile(` not found in type cli\.\S+`)
 
@@ -242,7 +250,12 @@ On standard error it says where the file is looked for, and what is wrong with t
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, _ := configPath(o.configFile)
 			_, missing := os.Stat(path)
-			_, err := loadConfig(o.configFile)
+			c, err := loadConfig(o.configFile)
+			if err == nil {
+				if _, err = loadTheme(c.themeName()); err != nil {
+					err = fmt.Errorf("configuration %s: the theme: %w", path, err)
+				}
+			}
 			switch {
 			case err != nil:
 				return err

@@ -148,6 +148,10 @@ func TestConfigPrintsWhatItReads(t *testing.T) {
 	if code != exitFine || !strings.Contains(errs, "is valid") {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
+	withConfig(t, "theme: nosuch\n")
+	if code, _, errs := run(t, "config"); code != exitError || !strings.Contains(errs, "there is no such theme") {
+		t.Errorf("a theme that is not there: exit code %d: %s", code, errs)
+	}
 	path := withConfig(t, out)
 	if _, err := loadConfig(""); err != nil {
 		t.Error(err)

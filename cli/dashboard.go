@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +22,7 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 	if err := p.configure(); err != nil {
 		return err
 	}
-	if err := canShow(stdin, stdout); err != nil {
+	if err := canShow(stdin, stdout, "`lockstep status` takes one look and prints it"); err != nil {
 		return err
 	}
 	log, err := p.openLog()
@@ -68,14 +67,13 @@ func (p *place) fitsList() error {
 }
 
 // canShow says why the dashboard cannot be shown here, and what works instead.
-func canShow(stdin *os.File, stdout io.Writer) error {
+func canShow(stdin *os.File, stdout io.Writer, instead string) error {
 	out, isFile := stdout.(*os.File)
 	switch {
 	case !isFile || !term.IsTerminal(int(out.Fd())) || !term.IsTerminal(int(stdin.Fd())):
-		return errors.New("the dashboard needs a terminal; without one, `lockstep status` takes one look and prints it")
+		return errors.New("the dashboard needs a terminal; without one, " + instead)
 	case os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "":
-		return fmt.Errorf("the dashboard cannot be drawn on this terminal (TERM=%s); `lockstep status` takes one look and prints it",
-			os.Getenv("TERM"))
+		return fmt.Errorf("the dashboard cannot be drawn on this terminal (TERM=%s); %s", os.Getenv("TERM"), instead)
 	}
 	return nil
 }
@@ -131,9 +129,7 @@ func lookOf(o options) (tui.Options, error) {
 	}
 	name := cmp.Or(o.theme, os.Getenv("LOCKSTEP_THEME"))
 	if name == "" {
-		if name = o.config.Theme; isThemeFile(name) && !filepath.IsAbs(name) {
-			name = filepath.Join(o.config.folder, name)
-		}
+		name = o.config.themeName()
 	}
 	switch {
 	case t.NoColor:

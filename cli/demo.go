@@ -60,7 +60,7 @@ which all had been seen, or from --at. Then the simulated controllers go on with
 			if err != nil {
 				return err
 			}
-			if err := canShow(stdin, cmd.OutOrStdout()); err != nil {
+			if err := canShow(stdin, cmd.OutOrStdout(), "`lockstep sim` serves the same cloud to commands"); err != nil {
 				return err
 			}
 			return demo(cmd.Context(), *o, so, cmd.ErrOrStderr())

@@ -12,6 +12,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/handover"
 	"lockstep/core/record"
+	"lockstep/core/wording"
 )
 
 // handoverPrinters are the forms of the handover.
@@ -70,9 +71,13 @@ func writeHandover(ctx context.Context, p place, wait patience, more []string, p
 	var snap *core.Snapshot
 	if err := glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
 		snap = look(ctx, s.engine, left)
-		account, err := accountFor(append([]string{s.kept}, more...), snap)
+		account, skipped, err := accountFor(append([]string{s.kept}, more...), snap)
 		if err != nil {
 			fmt.Fprintf(trouble, "lockstep: %s: the note is without what it has\n", oneLine(err.Error()))
+		}
+		if skipped > 0 {
+			fmt.Fprintf(trouble, "lockstep: %s no record: the note is without them\n",
+				wording.Count(skipped, "line")+" of the journals"+wording.Verb(skipped, " is", " are"))
 		}
 		h = handover.Of(snap, account)
 		return nil
@@ -91,9 +96,9 @@ func writeHandover(ctx context.Context, p place, wait patience, more []string, p
 	return nil
 }
 
-// accountFor is the account of the update that runs, or ran last. Where the journals tell of none, it is of no update; nil without
-// journals.
-func accountFor(paths []string, s *core.Snapshot) (*record.Account, error) {
+// accountFor is the account of the update that runs, or ran last, and how many lines of the journals are no records. Where the journals
+// tell of no update, it is of none; nil without journals.
+func accountFor(paths []string, s *core.Snapshot) (a *record.Account, skipped int, err error) {
 	var there []string
 	for _, path := range paths {
 		if _, err := os.Stat(path); err == nil {
@@ -101,21 +106,22 @@ func accountFor(paths []string, s *core.Snapshot) (*record.Account, error) {
 		}
 	}
 	if len(there) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	r, _, err := record.Read(there)
+	r, skipped, err := record.Read(there)
 	if err != nil {
-		return nil, err
+		return nil, skipped, err
 	}
 	known := r.Updates()
 	if len(known) == 0 || s.History.Update.UID != "" && known[len(known)-1].UID != s.History.Update.UID {
-		return r.Changes(), nil // of an earlier one at most
+		return r.Changes(), skipped, nil // of an earlier one at most
 	}
-	return r.Account("")
+	a, err = r.Account("")
+	return a, skipped, err
 }
 
 // handover is the note for the next shift, in lines, for the screen.
 func (s *session) handover(snap *core.Snapshot) ([]string, error) {
-	account, err := accountFor([]string{s.kept}, snap)
+	account, _, err := accountFor([]string{s.kept}, snap)
 	return handover.Of(snap, account).Text(time.Local, false), err
 }

@@ -115,6 +115,20 @@ func (f *journalFilter) read(now time.Time) error {
 	return nil
 }
 
+// knows refuses a kind that neither this version nor one of the lines knows: a newer version may have written them.
+func (f *journalFilter) knows(lines []engine.JournalLine) error {
+	var known []string
+	for _, k := range engine.RecordKinds() {
+		known = append(known, string(k))
+	}
+	for _, kind := range f.kinds {
+		if !slices.Contains(known, kind) && !slices.ContainsFunc(lines, func(l engine.JournalLine) bool { return string(l.Kind) == kind }) {
+			return fmt.Errorf("--kind is %q; the kinds are %s", kind, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // wants tells whether a line is wanted. The label is what people call the line's node; empty where that is its name.
 func (f *journalFilter) wants(l engine.JournalLine, label string) bool {
 	switch {
@@ -146,6 +160,9 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 	}
 	if !f.from.IsZero() && !f.to.IsZero() && f.from.After(f.to) {
 		return fmt.Errorf("--since %s is after --until %s", wording.MomentText(f.from), wording.MomentText(f.to))
+	}
+	if err := f.knows(lines); err != nil {
+		return err
 	}
 	lines = slices.DeleteFunc(lines, func(l engine.JournalLine) bool { return !f.wants(l, labels[l.Node]) })
 	if f.last > 0 {

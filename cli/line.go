@@ -26,6 +26,7 @@ func (p *place) kubeOptions() kube.Options {
 func (p *place) managementOptions() kube.Options {
 	o := p.kubeOptions()
 	o.Given = nil // it is the MOSK cluster's
+	o.Flags = "management-"
 	o.Kubeconfig, o.Context = cmp.Or(p.management.Kubeconfig, p.kubeconfig), p.management.Context
 	return o
 }

@@ -39,7 +39,7 @@ becomes more severe, or when it is about something else. Nothing is written to t
 The node, the instance or the entry is looked up first; a note about the update asks no server.`,
 		Example: `  lockstep note "owner of vm-17 informed, will stop it himself" --instance vm-17 --until 03:00
   lockstep note "bert asks the owners" --entry node-waits/5c1d --until +45m --aside
-  lockstep note --done 9f3a`,
+  lockstep note --done 9f3a71c0`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != formatText && output != formatJSON {

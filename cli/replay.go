@@ -73,7 +73,7 @@ func replay(ctx context.Context, o options, path, at string, po recorded.Options
 			return err
 		}
 	}
-	if err := canShow(stdin, stdout); err != nil {
+	if err := canShow(stdin, stdout, "`lockstep journal show` prints what the journal has of that time"); err != nil {
 		return err
 	}
 	look, err := lookOf(o)

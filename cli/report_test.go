@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"html"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -234,9 +235,16 @@ func handsTheShiftOver(t *testing.T, st *story, name map[string]string) {
 	set := core.Intent{Kind: core.IntentSetMode, Nodes: []string{name["cmp-03"]}, Mode: core.ModeSkip}
 	st.confirm(set)
 	s := st.until("the mode is set", func(s *core.Snapshot) bool { return len(s.History.Changes) > 0 })
-	account, err := accountFor([]string{st.s.kept, filepath.Join(t.TempDir(), "none.jsonl")}, s)
+	account, _, err := accountFor([]string{st.s.kept, filepath.Join(t.TempDir(), "none.jsonl")}, s)
 	if err != nil || account == nil {
 		t.Fatalf("%+v, %v", account, err)
+	}
+	garbage := filepath.Join(t.TempDir(), "garbage.jsonl")
+	if err := os.WriteFile(garbage, []byte("garbage\nmore of it\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, skipped, err := accountFor([]string{st.s.kept, garbage}, s); err != nil || skipped != 2 {
+		t.Errorf("%d lines are no records: %v", skipped, err)
 	}
 	h := handover.Of(s, account)
 	text := strings.Join(h.Text(time.UTC, false), "\n")

@@ -246,7 +246,20 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 	if sum == 1 {
 		nodes = "node"
 	}
-	fmt.Fprintf(out, "%d %s%s: %s; nothing is wrong there (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "))
+	fine := "nothing is wrong there"
+	if s.blind() {
+		fine = "nothing wrong is known there"
+	}
+	fmt.Fprintf(out, "%d %s%s: %s; %s (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "), fine)
+}
+
+// blind tells whether something about nodes and what runs on them is not seen now.
+func (s *Status) blind() bool {
+	return slices.ContainsFunc(s.Sources, func(src StatusSource) bool {
+		id, state := core.SourceID(src.ID), core.SourceState(src.State)
+		seen := state == core.SourceLive || state == core.SourceAbsent && id.MayBeAbsent()
+		return !seen && (id.Server() == core.ServerKubernetes || id.Server() == core.ServerOpenStack)
+	})
 }
 
 // columns prints rows in columns. Where they are wider than the terminal, cells of the columns in give are wrapped, in that order.

@@ -65,6 +65,11 @@ func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 	if strings.Count(all, "\ncmp-") < 503 || strings.Contains(all, "--all") {
 		t.Errorf("%d lines of nodes with --all", strings.Count(all, "\ncmp-"))
 	}
+	blind := fleetStatus(500)
+	blind.Sources = append(blind.Sources, StatusSource{ID: string(core.SourceInstances), State: string(core.SourceFailed)})
+	if text := table(t, statusTable{}, blind); !strings.Contains(text, "333 idle; nothing wrong is known there (") {
+		t.Errorf("the instances are not seen, and it says\n%s", text)
+	}
 	nothing := fleetStatus(1)
 	nothing.Nodes = nothing.Nodes[3:]
 	if text := table(t, statusTable{}, nothing); strings.Contains(text, "NODE  ") ||

@@ -199,7 +199,7 @@ func recordOfTwo(t *testing.T) {
 	anna.until("it is at rest", allKnown)
 	end := anna.until("it is at rest", allKnown)
 	journals := []string{anna.s.kept, bob.s.kept}
-	account, err := accountFor(journals, end)
+	account, _, err := accountFor(journals, end)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func handsOverForTwo(t *testing.T, anna, bob *story, name map[string]string) {
 	t.Helper()
 	anna.s.engine.LookAtLease()
 	s := anna.until("it is known who has the lease", func(s *core.Snapshot) bool { return s.Write.Lease != "" && !s.Write.Mine })
-	account, err := accountFor([]string{anna.s.kept, bob.s.kept}, s)
+	account, _, err := accountFor([]string{anna.s.kept, bob.s.kept}, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,10 @@ const (
 type Options struct {
 	Kubeconfig string // the file of --kubeconfig; empty for $KUBECONFIG, then ~/.kube/config, then the cluster we run in
 	Context    string // the context of --context; empty for the file's current context
-	Given      *Given // a kubeconfig that is in no file, to use instead of both; nil: there is none
-	UserAgent  string // "lockstep/1.2.3"; empty for "lockstep"
+	// Flags is what the flags that name these two begin with: "management-" for --management-context; empty for --context.
+	Flags     string
+	Given     *Given // a kubeconfig that is in no file, to use instead of both; nil: there is none
+	UserAgent string // "lockstep/1.2.3"; empty for "lockstep"
 	// Transport carries the requests to a server on a network of its own; nil for one with the kubeconfig's TLS settings. A
 	// kubeconfig with such settings cannot be combined with a Transport.
 	Transport http.RoundTripper
@@ -75,6 +77,9 @@ func Load(opts Options) (*Client, error) {
 	return c, nil
 }
 
+// flag is the flag by which the operator names the file or the context.
+func (c *Client) flag(name string) string { return "--" + c.opts.Flags + name }
+
 // locate reads the kubeconfig and fills in the Client's names.
 func (c *Client) locate() (*rest.Config, error) {
 	if c.opts.Given != nil {
@@ -91,7 +96,7 @@ func (c *Client) locate() (*rest.Config, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, c.configurationError("read kubeconfig "+files, errors.New("the file does not exist"),
-			"Check --kubeconfig.")
+			"Check "+c.flag("kubeconfig")+".")
 	case err != nil:
 		return nil, c.configurationError("read kubeconfig "+files, core.RedactedError(withoutQuotes(err.Error(), files), err),
 			"Mend the file; `kubectl config view` reads it in the same way.")
@@ -113,12 +118,12 @@ func (c *Client) locateInCluster(files string) (*rest.Config, error) {
 		}
 		if !errors.Is(err, rest.ErrNotInCluster) {
 			return nil, c.configurationError("use the pod's service account", err,
-				"Mount a service account token, or pass --kubeconfig FILE.")
+				"Mount a service account token, or pass "+c.flag("kubeconfig")+" FILE.")
 		}
 	}
 	return nil, c.configurationError("find a kubeconfig",
 		fmt.Errorf("%s names no cluster (no such file, or an empty one)", files),
-		"Pass --kubeconfig FILE, or set KUBECONFIG.")
+		"Pass "+c.flag("kubeconfig")+" FILE, or set KUBECONFIG.")
 }
 
 // locateContext takes the requested context, or the current one.
@@ -135,12 +140,12 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 	call := "read kubeconfig " + files
 	if name == "" {
 		return nil, c.configurationError(call, fmt.Errorf("no current context is set; %s", exist),
-			"Pass --context NAME, or set one with `kubectl config use-context NAME`.")
+			"Pass "+c.flag("context")+" NAME, or set one with `kubectl config use-context NAME`.")
 	}
 	context, ok := raw.Contexts[name]
 	if !ok {
 		return nil, c.configurationError(call, fmt.Errorf("there is no context %q; %s", name, exist),
-			"Pass --context with one of these.")
+			"Pass "+c.flag("context")+" with one of these.")
 	}
 	if context.LocationOfOrigin != "" {
 		c.File = context.LocationOfOrigin
@@ -149,7 +154,7 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 	cluster, ok := raw.Clusters[context.Cluster]
 	if !ok {
 		return nil, c.configurationError(call, fmt.Errorf("context %q names the cluster %q, which is not there", name, context.Cluster),
-			"Add the cluster, or pass another --context.")
+			"Add the cluster, or pass another "+c.flag("context")+".")
 	}
 	if cluster.Server == "" {
 		return nil, c.configurationError(call, fmt.Errorf("the cluster %q of context %q has no server", context.Cluster, name),
@@ -157,13 +162,13 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 	}
 	if _, ok := raw.AuthInfos[context.AuthInfo]; context.AuthInfo != "" && !ok {
 		return nil, c.configurationError(call, fmt.Errorf("context %q names the user %q, which is not there", name, context.AuthInfo),
-			"Add the user, or pass another --context.")
+			"Add the user, or pass another "+c.flag("context")+".")
 	}
 	loader := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, rules)
 	config, err := loader.ClientConfig()
 	if err != nil {
 		return nil, c.configurationError(call, fmt.Errorf("context %q: %w", name, err),
-			"Mend the user or the cluster of this context, or pass another --context.")
+			"Mend the user or the cluster of this context, or pass another "+c.flag("context")+".")
 	}
 	c.ContextName, c.ClusterName, c.User, c.Server = name, context.Cluster, context.AuthInfo, core.PublicURL(config.Host)
 	c.Simulated, c.OwnClock = simulated(cluster)

@@ -98,6 +98,8 @@ func TestLoadSaysWhatIsWrongWithTheConfiguration(t *testing.T) {
 		"nothing is configured at all": {Options{}, []string{".kube/config", "names no cluster", "--kubeconfig"}},
 		"no context is current": {Options{Kubeconfig: noCurrent},
 			[]string{noCurrent, "no current context", "lost-user, no-server, one, two", "--context"}},
+		"an unknown context of the management cluster": {Options{Kubeconfig: path, Context: "three", Flags: "management-"},
+			[]string{path, `no context "three"`, "Pass --management-context"}},
 		"an unknown context":              {Options{Kubeconfig: path, Context: "three"}, []string{path, `no context "three"`, "one, two"}},
 		"a context without its cluster":   {Options{Kubeconfig: path, Context: "lost-cluster"}, []string{path, `"lost-cluster"`, `"gone"`}},
 		"a context without its user":      {Options{Kubeconfig: path, Context: "lost-user"}, []string{path, `"lost-user"`, `"gone"`}},

@@ -299,6 +299,9 @@ func TestEveryKindOfLineIsRead(t *testing.T) {
 		t.Errorf("only %d kinds are found in record.go", len(kinds))
 	}
 	for _, kind := range kinds {
+		if !slices.Contains(RecordKinds(), RecordKind(kind[1])) {
+			t.Errorf("RecordKinds lacks %s", kind[1])
+		}
 		if k := RecordKind(kind[1]); len(kept[k]) == 0 && k != RecordCarried { // that is the first line, which only joins files
 			t.Errorf("no line of the kind %s is kept", kind[1])
 		}

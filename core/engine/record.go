@@ -43,6 +43,16 @@ const (
 	RecordCarried          RecordKind = "carried"    // a file of the journal begins; what still counts of the one before follows
 )
 
+// RecordKinds are all of them.
+func RecordKinds() []RecordKind {
+	return []RecordKind{
+		RecordStart, RecordStop, RecordUpdate, RecordPhase, RecordStage, RecordStandstill, RecordLock, RecordRound, RecordArm,
+		RecordDisarm, RecordGrant, RecordBefore, RecordAfter, RecordVerified, RecordMigrated, RecordUp, RecordMigrationRefused,
+		RecordRefused, RecordEnded, RecordControl, RecordLost, RecordIdentity, RecordEntry, RecordMove, RecordNote, RecordPlan,
+		RecordPlanStep, RecordForecast, RecordForetold, RecordCarried,
+	}
+}
+
 // Record is one line of the journal. Which fields are set depends on its kind; every string is cut to 4 KiB.
 type Record struct {
 	Kind  RecordKind `json:"kind"`

@@ -64,11 +64,11 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// ParseMoment reads a moment ahead of now: a time of day as ParseTime does, or how far ahead it is, as "+45m" or "+1h30m", at most a
-// week.
+// ParseMoment reads a moment ahead of now: a time of day as ParseTime does, or how far ahead it is, as "+45m", "45m" or "+1h30m", at
+// most a week.
 func ParseMoment(text string, now time.Time) (time.Time, error) {
 	ahead, relative := strings.CutPrefix(strings.TrimSpace(text), "+")
-	if !relative {
+	if _, err := time.ParseDuration(ahead); !relative && err != nil {
 		at, err := ParseTime(text, now)
 		if err != nil {
 			return at, fmt.Errorf("%q is not a time: want a time of day, as 03:00, or how far ahead, as +45m", text)

@@ -16,6 +16,19 @@ func TestWindowsAsTheyAreWritten(t *testing.T) {
 	}
 }
 
+// A moment ahead is a time of day, or how far ahead it is, with or without a plus.
+func TestMomentsAsTheyAreTyped(t *testing.T) {
+	now := time.Date(2026, 11, 22, 21, 10, 0, 0, time.Local)
+	for text, want := range map[string]time.Duration{"+45m": 45 * time.Minute, "30m": 30 * time.Minute, " +1h 30m ": 90 * time.Minute,
+		"2h": 2 * time.Hour, "22:00": 50 * time.Minute, "21:00": 24*time.Hour - 10*time.Minute, "-5m": 0, "+0m": 0, "169h": 0, "soon": 0,
+		"": 0, "45": 0} {
+		at, err := ParseMoment(text, now)
+		if got := at.Sub(now); (err == nil) != (want > 0) || err == nil && got != want {
+			t.Errorf("%q is %v ahead, %v; want %v", text, got, err, want)
+		}
+	}
+}
+
 // Windows and times are by the operator's clock, also on the night on which it is changed.
 func TestWindowsByTheOperatorsClock(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
