@@ -240,14 +240,21 @@ func whoeverFinishes(t *testing.T) {
 	})
 }
 
-// Maintenance without an update, by hand, on a cluster whose controllers live: they answer Lockstep's requests as they answer
-// LCM's. The instances leave the node, and every lock is taken back in the end.
-func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
-	bubble.Story(t, maintenanceByHand)
+// A cluster without an update, whose OpenStack controller lives, one thing after the other: a node is to be removed, and then is not;
+// nodes are maintained by hand; and the controller fails on what it is asked.
+func TestACourseOfAClusterWithoutAnUpdate(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		p := play(t, told(t, "node-deletion"))
+		removalWithdrawn(t, p)
+		maintenanceByHand(t, p)
+		controllersNotes(t, p)
+	})
 }
 
-func maintenanceByHand(t *testing.T) {
-	p := play(t, told(t, "node-deletion"))
+// Maintenance without an update, by hand, on a cluster whose controllers live: they answer Lockstep's requests as they answer
+// LCM's. The instances leave the node, and every lock is taken back in the end.
+func maintenanceByHand(t *testing.T, p *player) {
+	t.Helper()
 	const node = "cmp-01"
 	name := ""
 	for _, n := range p.last.Nodes {

@@ -18,17 +18,12 @@ import (
 	"lockstep/core/evacuation"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/sim/bubble"
 )
 
 // The OpenStack controller fails on a request without a scope and writes no text: Lockstep reports it from the controller's own
 // notes. A request made while the controller is away is never seen, and Lockstep reports what it leaves behind.
-func TestLockstepSaysWhatTheOpenStackControllerHasNoted(t *testing.T) {
-	bubble.Story(t, controllersNotes)
-}
-
-func controllersNotes(t *testing.T) {
-	p := play(t, told(t, "node-deletion"))
+func controllersNotes(t *testing.T, p *player) {
+	t.Helper()
 	nodes, err := evacuation.ResolveNodes(p.last, []string{"cmp-02"})
 	if err != nil {
 		t.Fatal(err)

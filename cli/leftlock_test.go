@@ -13,18 +13,13 @@ import (
 	"lockstep/core/attention"
 	"lockstep/core/progress"
 	"lockstep/core/step"
-	"lockstep/sim/bubble"
 )
 
 // A removal that is requested and withdrawn leaves the OpenStack controller's lock inactive for good, and the host out of
 // scheduling: the controller does nothing when the request is withdrawn. Lockstep, beside the running controller, says what that
 // means, and corrects it.
-func TestARemovalThatWasWithdrawnLeavesALock(t *testing.T) {
-	bubble.Story(t, removalWithdrawn)
-}
-
-func removalWithdrawn(t *testing.T) {
-	p := play(t, told(t, "node-deletion"))
+func removalWithdrawn(t *testing.T, p *player) {
+	t.Helper()
 	name := ""
 	for _, n := range p.last.Nodes {
 		if n.Label() == "cmp-02" {
