@@ -35,6 +35,9 @@ func (s *session) identify(ctx context.Context) {
 		who = question{core.SourceNodes, func(ctx context.Context) (err error) {
 			logins = s.kube.Logins() // of before, so that one that comes meanwhile counts as new
 			is.KubernetesUser, is.KubernetesGroups, err = s.kube.WhoAmI(ctx)
+			if err != nil && !mayPass(err) {
+				s.engine.Unidentified(err)
+			}
 			return err
 		}}
 		questions = append(questions, who)
@@ -86,6 +89,11 @@ func (s *session) mayLearn(err error) bool {
 		return false
 	}
 	s.log.Info("not everything is known about who runs Lockstep, and on which cluster", "error", err)
+	return mayPass(err)
+}
+
+// mayPass tells whether a server may answer the same question later.
+func mayPass(err error) bool {
 	var api *core.APIError
 	return !errors.As(err, &api) || api.MayPass()
 }
