@@ -2,7 +2,6 @@ package attention
 
 import (
 	"slices"
-	"strings"
 
 	"lockstep/core"
 	"lockstep/core/procedure"
@@ -35,15 +34,6 @@ func (f *facts) rockoonEvents() core.Look {
 	label := "namespace " + namespace
 	return core.Look{Kind: core.LookEvents, What: label,
 		Events: []core.EventTarget{{Server: core.ServerKubernetes, Namespace: namespace, Label: label}}}
-}
-
-// managed is an object of the cluster's project on the management cluster.
-func (f *facts) managed(kind core.Kind, name string) core.ObjectTarget {
-	t := core.ObjectTarget{Server: core.ServerManagement, Kind: string(kind), Name: name}
-	if m := f.s.Management; m != nil {
-		t.Namespace = m.Namespace
-	}
-	return t
 }
 
 // scaleUp is the way out when the controller is scaled to 0.
@@ -133,101 +123,6 @@ func atSources(f *facts, a core.Attention) []core.Command {
 		return []core.Command{procedure.ToLook("whether it answers", f.s.Place.Kubectl("get", "--raw", "/readyz"))}
 	}
 	return []core.Command{procedure.ToLook("whether it answers", wording.ShellCommand("kubectl", "get", "--raw", "/readyz"))}
-}
-
-// getLock shows a lock as it stands.
-func getLock(l *core.WorkloadLock) core.Command {
-	return procedure.ToLook("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml")).
-		Showing(core.TargetOf(core.ServerKubernetes, l.Ref()).As(core.LookYAML))
-}
-
-// atLock shows what a lock's text is about, the lock, and its owner.
-func atLock(f *facts, a core.Attention) []core.Command {
-	l := f.lockOf(a)
-	if l == nil {
-		return atClusterLocks(f, a)
-	}
-	return f.lockCommands(l, a)
-}
-
-func (f *facts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Command {
-	out := append(procedure.SituationCommands(f.s, l, f.message(l)), getLock(l))
-	switch l.Controller {
-	case core.ControllerOpenStack:
-		out = append(out, atControllerLog(f, a)...)
-	case core.ControllerCeph:
-		out = append(out, procedure.ToLook("how Ceph is", wording.ShellCommand("kubectl", "-n", core.NamespaceCeph, "get", "cephclusters")),
-			procedure.ToLook("the log of its operator", wording.ShellCommand("kubectl", "-n", core.NamespaceCeph, "logs", "-l",
-				"app=rook-ceph-operator", "--tail=100")).Showing(progress.CephOperatorLog().IsLog()))
-	case core.ControllerTungstenFabric:
-		out = append(out, procedure.ToLook("its pods", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "pods", "-o", "wide")).
-			Showing(progress.PodsOf(core.NamespaceFabric).IsPods()))
-	default:
-		for i, line := range progress.AskCommands(l) {
-			out = append(out, procedure.ToLook([]string{"who wrote it", "what runs by that name"}[i], line))
-		}
-	}
-	return out
-}
-
-// atAnyLock shows the lock of a played controller, or all cluster locks if it has none.
-func atAnyLock(f *facts, a core.Attention) []core.Command {
-	if l := f.playedLock(a); l != nil {
-		return []core.Command{getLock(l)}
-	}
-	return atClusterLocks(f, a)
-}
-
-func atClusterLocks(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("the cluster's locks", wording.ShellCommand("kubectl", "get", "clusterworkloadlocks"))}
-}
-
-func atNodeLock(f *facts, a core.Attention) []core.Command {
-	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l != nil {
-		return []core.Command{getLock(l)}
-	}
-	return atLocksOfNode(f, a)
-}
-
-func atLocksOfNode(_ *facts, a core.Attention) []core.Command {
-	list := procedure.ListNodeLocks // kubectl's own columns are names and ages (docs/mosk.md#locks)
-	if a.Node == "" {
-		return []core.Command{procedure.ToLook("the locks of nodes", list)}
-	}
-	return []core.Command{procedure.ToLook("its locks", list+" | "+wording.ShellCommand("grep", "-w", "-e", "^NODE", "-e", a.Node))}
-}
-
-// atWhatItSays shows more about the OpenStack controller's text on the node's lock.
-func atWhatItSays(f *facts, a core.Attention) []core.Command {
-	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
-	if l == nil {
-		return nil
-	}
-	return procedure.SituationCommands(f.s, l, f.message(l))
-}
-
-func atOthers(f *facts, _ core.Attention) []core.Command {
-	return procedure.LookAtOthers(f.s, nil, progress.LockMessage{})
-}
-
-// holdAgain sets a lock active that was left inactive, so that LCM waits for the node.
-func holdAgain(f *facts, a core.Attention) []core.Command {
-	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
-	if l == nil || l.State() != core.LockInactive || f.s.NodeRequest(a.Node) != nil && !f.s.NodeRequest(a.Node).Deleting.IsZero() {
-		return nil
-	}
-	return []core.Command{procedure.ToChange("hold LCM", step.LockCommand(l.Ref(), core.LockStatus{State: core.LockActive}))}
-}
-
-func clearInner(f *facts, a core.Attention) []core.Command {
-	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l != nil {
-		return []core.Command{procedure.ToChange("clear it, as the last resort", step.InnerCommand(l.Ref(), core.InnerInactive))}
-	}
-	return nil
-}
-
-func holdByOwnLock(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.ToChange("hold it by your own lock", step.CreateLockCommand(progress.OwnLock(a.Node)))}
 }
 
 func giveLabels(f *facts, a core.Attention) []core.Command {
@@ -443,100 +338,6 @@ func atBlockingPod(f *facts, a core.Attention) []core.Command {
 		}
 	}
 	return out
-}
-
-func atDrains(f *facts, a core.Attention) []core.Command {
-	v := f.machineOf(a)
-	if v == nil {
-		return atDrainsAll(f, a)
-	}
-	var out []core.Command
-	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
-		if d != nil {
-			out = append(out, procedure.ToLook("the drain, as LCM sees it", f.s.KubectlManagement("get", "lcmclusterstates", d.Name, "-o", "yaml")).
-				Showing(f.managed("LCMClusterState", d.Name).As(core.LookYAML)))
-		}
-	}
-	if len(out) == 0 {
-		return atDrainsAll(f, a)
-	}
-	return out
-}
-
-func atDrainsAll(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("the drains, as LCM sees them", f.s.KubectlManagement("get", "lcmclusterstates", "-o", "wide")),
-		procedure.ToLook("the machines", f.s.KubectlManagement("get", "lcmmachines", "-o", "wide"))}
-}
-
-// atLCM shows in which pods' log LCM writes (docs/mosk.md#when-it-hangs).
-func atLCM(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("whose log has LCM's words",
-		f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller")).
-		Showing(progress.LCMLog().IsLog())}
-}
-
-func atMachine(f *facts, a core.Attention) []core.Command {
-	v := f.machineOf(a)
-	if v == nil {
-		return nil
-	}
-	return []core.Command{procedure.ToLook("what LCM does on it", f.s.KubectlManagement("get", "lcmmachines", v.Name, "-o", "yaml")).
-		Showing(f.managed(core.KindLCMMachine, v.Name).As(core.LookYAML))}
-}
-
-func atMachines(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("the machines", f.s.KubectlManagement("get", "machines.cluster.k8s.io", "-o", "wide"))}
-}
-
-func atLCMCluster(f *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("what LCM says", f.s.KubectlManagement("get", "lcmclusters", a.Subject.Name, "-o", "yaml")).
-		Showing(f.managed(core.KindLCMCluster, a.Subject.Name).As(core.LookYAML))}
-}
-
-func atPlan(f *facts, _ core.Attention) []core.Command {
-	p := f.s.Management.Plan()
-	if p == nil {
-		return nil
-	}
-	return []core.Command{procedure.ToLook("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml")).
-		Showing(f.managed(core.KindUpdatePlan, p.Name).As(core.LookYAML))}
-}
-
-// commenceNext commences the next step of the update plan.
-func commenceNext(f *facts, _ core.Attention) []core.Command {
-	p := f.s.Management.Plan()
-	if p == nil {
-		return nil
-	}
-	next, waits := p.Next()
-	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st == next }) // older plans have no IDs
-	if !waits || i < 0 {
-		return nil
-	}
-	return []core.Command{procedure.ToChange("commence it", progress.CommenceCommand(f.s, p, i, true))}
-}
-
-// commencePaused commences a step again that an alert paused, once the alert is over.
-func commencePaused(f *facts, _ core.Attention) []core.Command {
-	p := f.s.Management.Plan()
-	if p == nil || !f.s.Known(core.SourceAutoPauses) || f.s.Management.Pause != nil && len(f.s.Management.Pause.Firing) > 0 {
-		return nil
-	}
-	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st.Status == core.PlanAutoPaused })
-	if i < 0 {
-		return nil
-	}
-	return []core.Command{procedure.ToChange("commence it again", progress.CommenceCommand(f.s, p, i, true))}
-}
-
-func atPause(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("what pauses it", f.s.KubectlManagement("get", "updateautopauses", "-o", "yaml"))}
-}
-
-func atManagementReleases(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("the release that it runs",
-		f.s.Place.Kubectl("get", "kaasreleases", "-l", progress.LabelReleaseActive)),
-		procedure.ToLook("its own upgrade", f.s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml"))}
 }
 
 func atDaemonSets(f *facts, _ core.Attention) []core.Command {
