@@ -85,8 +85,8 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 	if d := document.Journals; len(d) != 1 || d[0].Intact || len(d[0].Findings) != 1 || d[0].Findings[0].Damage != engine.DamageChanged {
 		t.Errorf("%s", out)
 	}
-	for _, args := range [][]string{{"verify", "-o", "yaml"}, {"-o", "yaml"}, {"show", "-o", "yaml"}, {"show", "--since", "noon"}, {"show", "--kind", "grant,nosuch"},
-		{"show", "-n", "-1"},
+	for _, args := range [][]string{{"verify", "-o", "yaml"}, {"-o", "yaml"}, {"show", "-o", "yaml"}, {"show", "--since", "noon"},
+		{"show", "--kind", "grant,nosuch"}, {"show", "-n", "-1"},
 		{"merge", path}, {"verify", "--seal", "3"}, {"verify", path, path, "--seal", seal}, {"verify", p.journal}, {"verify", path + ".gone"}} {
 		if code, _, trouble := run(args...); code != exitError || trouble == "" {
 			t.Errorf("%q: %d, %s", args, code, trouble)

@@ -34,8 +34,8 @@ func commandFollowsTheCloudsClock(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// A rehearsal of one's own cluster has the cluster's name. So what it is stands beside the name wherever that is, and what was done in it is
-// kept apart.
+// A rehearsal of one's own cluster has the cluster's name. So what it is stands beside the name wherever that is, and what was done
+// in it is kept apart.
 func rehearsalIsMarked(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)

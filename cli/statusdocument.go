@@ -63,6 +63,7 @@ type StatusAttention struct {
 	Subject  string     `json:"subject"`
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
+	Earlier  bool       `json:"sinceEarlier,omitempty"` // nobody saw it begin: it was so at the time in since already
 	Hint     string     `json:"hint,omitempty"`
 	Cause    string     `json:"cause,omitempty"` // the ID of the entry that it follows from
 	Page     string     `json:"page,omitempty"`  // where the documents speak of it
@@ -117,6 +118,7 @@ type StatusNode struct {
 	Roles     []core.Role       `json:"roles"`
 	Stage     string            `json:"stage"`
 	Since     *time.Time        `json:"since,omitempty"`
+	Earlier   bool              `json:"sinceEarlier,omitempty"` // nobody saw it begin: it was so at the time in since already
 	Reason    string            `json:"reason,omitempty"`
 	Mode      string            `json:"migrationMode"`
 	Ready     string            `json:"ready,omitempty"`
@@ -188,8 +190,8 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	st.Update.Assessment = assessment(s, u, needs)
 	for _, a := range needs {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Impact: string(a.Impact),
-			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause),
-			Page: a.Page.String()})
+			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), Earlier: earlier(a.Since),
+			Hint: oneLine(a.Hint), Cause: oneLine(a.Cause), Page: a.Page.String()})
 		last := &st.NeedsYou[len(st.NeedsYou)-1]
 		if d := a.Diagnosis; d != nil {
 			last.Diagnosis = &StatusDiagnosis{ID: string(d.ID), Cause: oneLine(d.Cause), Remedy: oneLine(d.Remedy), Forbidden: oneLine(d.Forbidden),
@@ -316,7 +318,8 @@ func assessment(s *core.Snapshot, u core.Update, all []core.Attention) string {
 
 func statusNode(s *core.Snapshot, v *core.NodeView) StatusNode {
 	n := StatusNode{Name: oneLine(v.Name), Label: oneLine(v.Label), Roles: []core.Role{}, Stage: string(v.Stage), Since: moment(v.Since.At),
-		Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances), Blocking: known(v.Blocking)}
+		Earlier: earlier(v.Since), Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances),
+		Blocking: known(v.Blocking)}
 	if v.Node != nil {
 		n.Roles = append(n.Roles, v.Node.Roles...)
 		n.Ready, n.Cordoned = v.Node.Ready, v.Node.Cordoned
@@ -400,12 +403,19 @@ func number(n *int) string {
 	return fmt.Sprint(*n)
 }
 
-func since(now time.Time, t *time.Time) string {
+func since(now time.Time, t *time.Time, earlier bool) string {
 	if t == nil {
 		return "-"
 	}
-	return span(now.Sub(*t))
+	text := span(now.Sub(*t))
+	if earlier && text != "-" {
+		return "> " + text
+	}
+	return text
 }
+
+// earlier tells whether something began at a time that nobody saw, before the one that is known.
+func earlier(s core.Since) bool { return !s.At.IsZero() && !s.Exact }
 
 // span is a duration in two units at most: "41 s", "12 m", "2 h 41 m", "3 d 4 h".
 func span(d time.Duration) string {

@@ -171,7 +171,7 @@ func (t statusTable) needs(out io.Writer, s Status) {
 		if cause := subjects[a.Cause]; cause != "" { // which stands above
 			a.Reason += " (because of " + cause + ")"
 		}
-		rows = append(rows, []string{a.Subject, a.Severity, a.Impact, since(s.AsOf, a.Since), a.Reason})
+		rows = append(rows, []string{a.Subject, a.Severity, a.Impact, since(s.AsOf, a.Since, a.Earlier), a.Reason})
 		if t.details {
 			rows = append(rows, t.needDetails(a)...)
 		}
@@ -222,8 +222,8 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 			locks = append(locks, c+":"+state)
 		}
 		slices.Sort(locks)
-		rows = append(rows, []string{n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since), n.Mode, strings.Join(locks, " "),
-			number(n.Instances), number(n.Blocking)})
+		rows = append(rows, []string{n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since, n.Earlier), n.Mode,
+			strings.Join(locks, " "), number(n.Instances), number(n.Blocking)})
 	}
 	if len(rows) > 1 {
 		t.columns(out, rows, 1, 2, 5, 0)

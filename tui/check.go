@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -371,10 +372,18 @@ func checkActions() []Action {
 			run: with(func(m *Model, p *checkPage) tea.Cmd { p.sought = nil; return tea.Batch(p.make(m), p.ask(m)) })},
 		{ID: "check.copy", Title: "Copy what the selected row says", Short: "copy", Keys: []string{"c", "y"}, Footer: 4,
 			run: with(func(m *Model, p *checkPage) tea.Cmd {
-				if row, ok := p.rows.Current(); ok {
-					return m.copy(row.text)
+				row, ok := p.rows.Current()
+				if !ok {
+					return nil
 				}
-				return nil
+				var all []string
+				for _, l := range p.detail(m, 1<<12) {
+					text := strings.TrimRight(l.Text(), " ")
+					if strings.TrimSpace(text) != p.leads(*row) { // that is about a key
+						all = append(all, text)
+					}
+				}
+				return m.copy(joined(all))
 			})},
 		{ID: "check.json", Title: "Write the check to a file as JSON, readable by you alone", Short: "to JSON", Keys: []string{"J"}, Footer: 5,
 			blocked: func(m *Model) string {

@@ -58,9 +58,12 @@ func (p *checkPage) draw(m *Model, w, h int) []string {
 		more = draw.One(themes.Dim, text)
 	}
 	passed := p.report.Count(checklist.Pass)
-	title := draw.One(themes.Dim, itoa(passed)+" pass"+map[bool]string{true: "", false: "; a shows them"}[p.every])
+	title := draw.One(themes.Dim, itoa(passed)+" pass"+wording.TextIf(p.every, "", "; "+m.keyTo("check.every")+" shows them"))
 	out = append(out, m.look.Rule(w, title, more, false, nil))
-	for _, l := range detail[:max(min(len(detail), h-len(out)), 0)] {
+	if fit := max(h-len(out), 0); len(detail) > fit {
+		detail = append(detail[:max(fit-1, 0)], draw.One(themes.Dim, m.look.Glyph.Ellipsis+" "+m.keyTo("check.copy")+" copies all of it"))[:fit]
+	}
+	for _, l := range detail {
 		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
 	}
 	return out[:min(len(out), h)]

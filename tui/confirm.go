@@ -281,13 +281,13 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		return true, m.notTaken(key, "the box has just changed")
 	}
 	if d.next != nil && d.typed() && msg.Text != "" { // the rest of a name that was being typed
-		return true, m.notTaken(key, "it has changed: ctrl+r reads it again")
+		return true, m.notTaken(key, "it has changed: "+m.keyWhileTyping("confirm.reread")+" reads it again")
 	}
-	if d.focus != onInput {
+	if d.focus != onInput || printsNothing(key) && m.isKeyOf(key, "confirm.copy", "confirm.reread", "confirm.past") {
 		return false, nil
 	}
 	switch key {
-	case "esc", "tab", "shift+tab", "up", "down", "pgup", "pgdown", "ctrl+y", "ctrl+r", "ctrl+f":
+	case "esc", "tab", "shift+tab", "up", "down", "pgup", "pgdown":
 		return false, nil
 	case "enter":
 		return true, d.press(m)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"lockstep/core"
 )
 
@@ -217,14 +219,14 @@ func TestLettersOfAnyActionAreTextWhileANameIsTyped(t *testing.T) {
 
 func TestAGuardThatDoesNotHoldClosesConfirm(t *testing.T) {
 	step := theStep()
-	step.Guards[0] = core.Guard{ID: "armed", Text: "writing is on", Answer: "it is off", Remedy: "w switches it on"}
+	step.Guards[0] = core.Guard{ID: "armed", Text: "writing is on", Answer: "it is off", Remedy: "arm writing"}
 	d, w, box := opened(step)
 	d.keys("right", "enter")
 	if len(d.fake.granted) != 0 || d.top() != box {
 		t.Fatal("a step with a guard that does not hold was granted")
 	}
 	frame := stripped(d.shows())
-	for _, want := range []string{"1 condition does not hold", "it is off", "w switches it on"} {
+	for _, want := range []string{"1 condition does not hold", "it is off", "w arms it"} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not on the screen", want)
 		}
@@ -444,7 +446,7 @@ func TestTheOperatorSaysWhetherABatchGoesOnPastFailures(t *testing.T) {
 	d, _, _ := opened(plan(step.Intent), func(d *driver) {
 		d.plan = func(_ *core.Snapshot, i core.Intent) core.Step { return plan(i) }
 	})
-	if frame := stripped(d.shows()); !strings.Contains(frame, "When one fails: it pauses (ctrl+f") {
+	if frame := stripped(d.shows()); !strings.Contains(frame, "When one fails: it pauses (^f: ") {
 		t.Fatalf("the box does not say what happens at a failure:\n%s", frame)
 	}
 	d.keys("ctrl+f")
@@ -490,5 +492,45 @@ func TestWhatHasNoCommandSaysNothingOfUndoingIt(t *testing.T) {
 		if told := strings.Contains(stripped(d.shows()), "it cannot be undone"); told != (commands != nil) {
 			t.Errorf("with the commands %q it says that it cannot be undone: %t", commands, told)
 		}
+	}
+}
+
+// Texts name the keys that are bound, and where a name is typed a key that types nothing still works. An action without a key is the
+// palette's.
+func TestTextsNameTheKeysThatAreBound(t *testing.T) {
+	moved, err := Rebind(Actions(), map[string][]string{"confirm.past": {"g", "f10"}, "arm": {"f9"}, "help": {"f12"}, "plain": {},
+		"operation.pause": {"f8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows := func(d *driver, texts ...string) {
+		t.Helper()
+		frame := stripped(d.shows())
+		for _, text := range texts {
+			if !strings.Contains(frame, text) {
+				t.Errorf("it does not say %q:\n%s", text, frame)
+			}
+		}
+	}
+	plan := func(i core.Intent) core.Step {
+		s := theStep()
+		s.Guards[0] = core.Guard{ID: core.GuardArmed, Text: "writing is armed", Answer: "read-only", Remedy: "arm writing"}
+		s.Intent, s.Type = i, "cmp-07"
+		s.Change = core.Batch{Items: []core.BatchItem{{Label: "web-1"}, {Label: "web-2"}}, PastFailures: i.PastFailures}
+		return s
+	}
+	d, _, _ := opened(plan(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "kaas-node-cmp07"}), func(d *driver) {
+		d.actions = moved
+		d.plan = func(_ *core.Snapshot, i core.Intent) core.Step { return plan(i) }
+	})
+	shows(d, "it pauses (f10: ", "f9 arms it")
+	d.send(tea.KeyPressMsg{Code: tea.KeyF10})
+	shows(d, "it goes on with the next (f10: ")
+
+	d = drive(world(), 120, 40, func(o *Options) { o.Actions, o.Clipboard = moved, ClipboardOff })
+	d.fresh(withOperations(batchOf("A", core.OperationRunning)))
+	shows(d, "f12 help", "f8 hold")
+	if d.copy("a text"); !strings.Contains(d.toast.text, "the palette shows plain text to select") {
+		t.Errorf("it says %q", d.toast.text)
 	}
 }

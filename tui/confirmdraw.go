@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -66,7 +67,7 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 		}
 	}
 	if d.next != nil {
-		add(themes.Needs, "Changed since you opened it. Read again (r) before you confirm.")
+		add(themes.Needs, "Changed since you opened it. Read again"+wording.InBrackets(m.keyOf("confirm.reread"))+" before you confirm.")
 		for _, n := range d.news {
 			add(themes.Needs, "  "+n)
 		}
@@ -74,6 +75,9 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 	}
 	for _, l := range describe(m.snap, s) {
 		add(themes.Text, l)
+	}
+	if batch, ok := s.Change.(core.Batch); ok && s.MayGoPast() {
+		add(themes.Text, atFailure(batch.PastFailures, m.keyWhileTyping("confirm.past")))
 	}
 	for _, p := range []struct{ label, text string }{{"Why: ", named(m.snap, s.Why)}, {"Now: ", named(m.snap, s.Status)}, {"Then: ", s.Then}} {
 		if p.text != "" {
@@ -228,7 +232,11 @@ func guardLines(m *Model, g core.Guard, w int) []draw.Line {
 		}
 	}
 	if !g.Holds && g.Remedy != "" {
-		out = append(out, indented(themes.Key, m.look.Glyph.Arrow+" "+g.Remedy, 4, w)...)
+		remedy := g.Remedy
+		if g.SaysUnarmed() {
+			remedy = m.keyTo("arm") + " arms it"
+		}
+		out = append(out, indented(themes.Key, m.look.Glyph.Arrow+" "+remedy, 4, w)...)
 	}
 	return out
 }

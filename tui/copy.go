@@ -20,9 +20,9 @@ func (m *Model) copy(text string) tea.Cmd {
 	case text == "":
 		return m.say(toneWarn, "there is nothing to copy")
 	case m.opts.Clipboard == ClipboardOff:
-		return m.say(toneWarn, "the clipboard is off; p shows plain text to select")
+		return m.say(toneWarn, "the clipboard is off; "+m.keyTo("plain")+" shows plain text to select")
 	case len(text) > clipboardLimit:
-		return m.say(toneWarn, "too long for the clipboard; p shows plain text to select")
+		return m.say(toneWarn, "too long for the clipboard; "+m.keyTo("plain")+" shows plain text to select")
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	first = sanitise.Text(first, 60)

@@ -127,9 +127,6 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		for i, item := range c.Items {
 			out = append(out, fmt.Sprintf("  %2d  %s", i+1, sanitise.Text(item.Label, mostOfItem)))
 		}
-		if step.MayGoPast() {
-			out = append(out, atFailure(c.PastFailures))
-		}
 		return out
 	}
 	if step.Target.Name == "" {
@@ -222,11 +219,11 @@ func inRelease(release string) string {
 }
 
 // atFailure says what a batch does when an item fails, and which key changes that.
-func atFailure(past bool) string {
+func atFailure(past bool, key string) string {
 	if past {
-		return "When one fails: it goes on with the next (ctrl+f: it pauses)."
+		return "When one fails: it goes on with the next (" + key + ": it pauses)."
 	}
-	return "When one fails: it pauses (ctrl+f: it goes on with the next)."
+	return "When one fails: it pauses (" + key + ": it goes on with the next)."
 }
 
 // actionsText are maintenance actions in a sentence.

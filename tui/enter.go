@@ -64,7 +64,7 @@ func (p *procedurePage) enter(m *Model) tea.Cmd { return p.enterDoes(m).run(m) }
 func notYours(m *Model, s core.Step) string {
 	why := " (" + strings.TrimSuffix(string(s.State)+": "+named(m.snap, s.Status), ": ") + ")"
 	if len(s.Commands) > 0 {
-		return "Lockstep does nothing here, c copies the commands: " + s.Title + why
+		return "Lockstep does nothing here, " + m.keyTo("step.copy") + " copies the commands: " + s.Title + why
 	}
 	return "nothing to confirm: " + s.Title + why
 }

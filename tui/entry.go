@@ -193,12 +193,17 @@ func (p *entryPage) stepOf(proc core.Procedure) int {
 	if p.a.Rule == core.RuleOperation && proc.Key.Kind == core.ProcedureAfter {
 		return slices.IndexFunc(proc.Steps, func(st core.Step) bool { return st.ID == p.step })
 	}
-	at := -1
-	if p.a.Subject.Kind != core.KindNode && p.a.Subject.UID != "" {
-		at = slices.IndexFunc(proc.Steps, func(st core.Step) bool { return yours(st) && st.Target.UID == p.a.Subject.UID })
+	own := func(fits func(core.Step) bool) func(core.Step) bool {
+		return func(st core.Step) bool {
+			return p.a.Subject.Kind != core.KindNode && p.a.Subject.UID != "" && st.Target.UID == p.a.Subject.UID && fits(st)
+		}
 	}
+	at := -1
 	next, _ := proc.Next()
 	for _, fits := range []func(core.Step) bool{
+		own(func(st core.Step) bool { return yours(st) && !st.Optional }),
+		own(func(st core.Step) bool { return st.State == core.StepRunning }), // rather than what would end it
+		own(yours),
 		func(st core.Step) bool { return st.State == core.StepFailed },
 		func(st core.Step) bool { return st.ID == next.ID && next.ID != "" },
 		nextOnceArmed,
@@ -234,7 +239,7 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 		return wayOn{id: "do/" + id, kind: wayDone, what: what, text: text, more: text, open: run}
 	}
 	if p.a.Rule == core.RuleDisarmed {
-		return []wayOn{do("arm", "arm writing again", "it asks for the Lease first (w)", (*Model).toggleArm)}
+		return []wayOn{do("arm", "arm writing again", "it asks for the Lease first"+wording.InBrackets(m.keyOf("arm")), (*Model).toggleArm)}
 	}
 	if n, ok := attention.NoteOf(m.snap, p.a); ok {
 		return []wayOn{do("note.done", "it is done", "the note reminds of nothing more", func(m *Model) tea.Cmd { return m.doneNote(n) }),

@@ -322,3 +322,25 @@ func TestAnEntryLeadsToTheStepThatComesNextOnceWritingIsOn(t *testing.T) {
 		t.Errorf("something else is in its way: it leads to %q", got)
 	}
 }
+
+// The entry of an instance that migrates leads to its migration, and not to what would end that; where nothing of it runs, to what the
+// operator can do with it.
+func TestAnEntryOfAnInstanceThatMigratesLeadsToTheMigration(t *testing.T) {
+	of := core.Ref{Kind: core.KindInstance, UID: "web-1"}
+	abort := core.Step{ID: "abort", State: core.StepReady, Optional: true, Target: of, Intent: core.Intent{Kind: core.IntentAbortMigration}}
+	move := core.Step{ID: "move", State: core.StepRunning, Target: of, Intent: core.Intent{Kind: core.IntentLiveMigrate}}
+	leads := func(steps ...core.Step) string {
+		proc := core.Procedure{Steps: steps}
+		return proc.Steps[(&entryPage{a: core.Attention{Subject: of}}).stepOf(proc)].ID
+	}
+	if got := leads(abort, move); got != "move" {
+		t.Errorf("while it migrates: %q", got)
+	}
+	if got := leads(abort); got != "abort" {
+		t.Errorf("with nothing else: %q", got)
+	}
+	move.State = core.StepReady
+	if got := leads(abort, move); got != "move" {
+		t.Errorf("before it migrates again: %q", got)
+	}
+}

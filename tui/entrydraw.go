@@ -177,7 +177,7 @@ func (p *entryPage) head(m *Model, w, room int) []draw.Line {
 	if room < 1 {
 		return nil
 	}
-	return append(out[:room-1:room-1], draw.One(themes.Dim, m.look.Glyph.Ellipsis+" i shows all"))
+	return append(out[:room-1:room-1], draw.One(themes.Dim, m.look.Glyph.Ellipsis+" "+m.keyTo("entry.all")+" shows all"))
 }
 
 // chosen is the selected way in full, in at most room lines.
@@ -194,7 +194,7 @@ func (p *entryPage) chosen(m *Model, w, room int) []draw.Line {
 	case wayLook:
 		tone, last = themes.Key, "enter copies it"
 		if row.shows != "" {
-			last = "enter shows the " + string(row.shows) + " here; c copies the command"
+			last = "enter shows the " + string(row.shows) + " here; " + m.keyTo("entry.copy") + " copies the command"
 		}
 	case wayRead:
 		last = "enter copies its address"

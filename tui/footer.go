@@ -55,8 +55,8 @@ func (m *Model) keysLine(w int) draw.Line {
 		return append(typedLine(f.text, found, w), draw.Text(themes.Dim, "   enter keeps it: n next, N before   esc clears it"))
 	}
 	var help draw.Line
-	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal {
-		help = draw.Line{draw.Text(themes.Text, "?"), draw.Text(themes.Hint, " help ")}
+	if chain := m.scope().chain(); chain[len(chain)-1] == ScopeGlobal && m.keyOf("help") != "" {
+		help = draw.Line{draw.Text(themes.Text, m.keyOf("help")), draw.Text(themes.Hint, " help ")}
 	}
 	if l, ok := m.top().(hinter); ok {
 		var out draw.Line

@@ -23,7 +23,7 @@ func globalActions() []Action {
 			Scope: ScopeGlobal, Keys: []string{"f2"}, run: func(m *Model) tea.Cmd {
 				m.mouse = !m.mouse
 				if m.mouse {
-					return m.say(toneInfo, "the mouse is on; f2 switches it off")
+					return m.say(toneInfo, "the mouse is on; "+m.keyTo("mouse")+" switches it off")
 				}
 				return m.say(toneInfo, "the mouse is off")
 			}},
@@ -45,16 +45,18 @@ func globalActions() []Action {
 			Keys: []string{"h"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd {
 				switch {
 				case !holds(m.running()):
-					return m.steer("h", core.ControlPause)
+					return m.steer("operation.pause", core.ControlPause)
 				case m.held.on(m):
-					return m.notTaken("h", "the batch has just been held; press it again to let it go on")
+					return m.notTaken(m.keyTo("operation.pause"), "the batch has just been held; press it again to let it go on")
 				}
-				return m.steer("h", core.ControlResume)
+				return m.steer("operation.pause", core.ControlResume)
 			}},
 		{ID: "operation.skip", Title: "Omit the next item of the running batch", Short: "omit", Scope: ScopeGlobal,
-			Keys: []string{"o"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.steer("o", core.ControlSkip) }},
+			Keys: []string{"o"}, inside: true, blocked: needRunning,
+			run: func(m *Model) tea.Cmd { return m.steer("operation.skip", core.ControlSkip) }},
 		{ID: "operation.stop", Title: "Stop the running batch: begin nothing more", Short: "stop", Scope: ScopeGlobal,
-			Keys: []string{"t"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.steer("t", core.ControlStop) }},
+			Keys: []string{"t"}, inside: true, blocked: needRunning,
+			run: func(m *Model) tea.Cmd { return m.steer("operation.stop", core.ControlStop) }},
 	}
 }
 

@@ -166,7 +166,7 @@ func (p *logPage) draw(m *Model, w, h int) []string {
 		p.held = p.offset < p.total-p.height
 	}
 	title := draw.One(themes.RuleFocus, "Log of "+p.target.Label)
-	rule := m.look.Rule(w, title, p.note(), true, nil)
+	rule := m.look.Rule(w, title, p.note(m), true, nil)
 	if p.find.text != "" {
 		rule = p.find.rule(m, w, title, nil)
 	}
@@ -185,7 +185,7 @@ func (p *logPage) draw(m *Model, w, h int) []string {
 }
 
 // note is the right end of the page's rule: how many lines there are, and whether they go on.
-func (p *logPage) note() draw.Line {
+func (p *logPage) note(m *Model) draw.Line {
 	out := draw.One(themes.Dim, counted(len(p.ring.rows), "line"))
 	if p.ring.dropped > 0 {
 		out = out.And(themes.Dim, fmt.Sprintf(", %d older ones dropped", p.ring.dropped))
@@ -194,7 +194,8 @@ func (p *logPage) note() draw.Line {
 	case p.state.ended:
 		out = out.And(themes.Dim, "   ended")
 	case p.held:
-		out = out.And(themes.Warn, fmt.Sprintf("   held, %d below: f follows", max(p.total-p.offset-p.height, 0)))
+		out = out.And(themes.Warn, fmt.Sprintf("   held, %d below: %s follows", max(p.total-p.offset-p.height, 0),
+			m.keyTo("podlog.follow")))
 	case p.state.well && p.state.trouble == nil:
 		out = out.And(themes.Good, "   following")
 	}
@@ -236,8 +237,7 @@ func (p *logPage) head(m *Model, w int) []draw.Line {
 	}
 	out := draw.Paragraph(themes.Dim, strings.Join(append(from, run), ", "), w)
 	tell := func(tone themes.Token, text string, most int) {
-		lines := draw.Paragraph(tone, text, w)
-		out = append(out, lines[:min(len(lines), most)]...)
+		out = append(out, atMost(most, tone, text, w)...)
 	}
 	var e *core.APIError
 	switch {
@@ -259,13 +259,13 @@ func (p *logPage) head(m *Model, w int) []draw.Line {
 		text := "It has written nothing"
 		switch r := logRanges[p.reach]; {
 		case !p.times.isZero():
-			text += " " + p.times.String() + ", as far as its log goes back: T asks for other times"
+			text += " " + p.times.String() + ", as far as its log goes back: " + m.keyTo("podlog.times") + " asks for other times"
 		case r.since > 0:
-			text += " in " + r.name + ": a reads further back"
+			text += " in " + r.name + ": " + m.keyTo("podlog.range") + " reads further back"
 		}
 		tell(themes.Dim, text+".", 1)
 	case p.matches && len(p.lines) == 0:
-		tell(themes.Dim, "No line has /"+p.find.text+" in it: m shows all lines.", 1)
+		tell(themes.Dim, "No line has /"+p.find.text+" in it: "+m.keyTo("podlog.matches")+" shows all lines.", 1)
 	}
 	return append(out, draw.Line{})
 }

@@ -182,12 +182,12 @@ func (p *lookText) body(m *Model, w int) []draw.Line {
 	case !p.got && p.asking:
 		return append(out, draw.One(themes.Moves, "asking the API server"+m.look.Glyph.Ellipsis))
 	case !p.got:
-		return append(out, draw.One(themes.Dim, "r asks again"))
+		return append(out, draw.One(themes.Dim, m.keyTo("looktext.again")+" asks again"))
 	case p.of.Kind == core.LookEvents:
 		now := clusterNow(m)
 		key := lookMade{w: w, day: dayOf(now), depth: m.depth, theme: m.theme.Name}
 		if p.drawn == nil || key != p.made {
-			p.made, p.drawn = key, append(p.cutLines(w), eventLines(m, p.events.Events, now, len(p.of.Events) > 1, w)...)
+			p.made, p.drawn = key, append(p.cutLines(m, w), eventLines(m, p.events.Events, now, len(p.of.Events) > 1, w)...)
 		}
 		return append(out, p.drawn...)
 	}
@@ -231,7 +231,7 @@ func (p *lookText) pair(indent int, key, value string, w int) []draw.Line {
 }
 
 // cutLines say which objects have more events than were read.
-func (p *lookText) cutLines(w int) []draw.Line {
+func (p *lookText) cutLines(m *Model, w int) []draw.Line {
 	if len(p.events.Cut) == 0 {
 		return nil
 	}
@@ -245,7 +245,7 @@ func (p *lookText) cutLines(w int) []draw.Line {
 		text += fmt.Sprintf(" So it is with %s.", counted(more, "other object"))
 	}
 	if p.reach+1 < len(eventsMost) {
-		text += fmt.Sprintf(" a reads up to %d.", eventsMost[p.reach+1])
+		text += fmt.Sprintf(" %s reads up to %d.", m.keyTo("looktext.more"), eventsMost[p.reach+1])
 	}
 	return append(draw.Paragraph(themes.Warn, text, w), draw.Line{})
 }

@@ -94,8 +94,7 @@ func (p *ownersPage) head(m *Model, w int) []draw.Line {
 		if miss.Err.Remedy != "" {
 			text += ". " + miss.Err.Remedy
 		}
-		lines := draw.Paragraph(themes.Warn, text, w)
-		out = append(out, lines[:min(len(lines), 3)]...)
+		out = append(out, atMost(3, themes.Warn, text, w)...)
 	}
 	return append(out, draw.Line{})
 }
@@ -130,7 +129,7 @@ func (p *ownersPage) body(m *Model, w int) []draw.Line {
 		return []draw.Line{draw.One(themes.Moves, "the instances are being gone through "+m.look.Glyph.Ellipsis)}
 	case len(p.notes) == 0:
 		text := "No instance there needs its owner: running ones are live-migrated, or the owner's own tag decides. " +
-			"a shows a note for every project: users are to write nothing while the update runs."
+			m.keyTo("owners.every") + " shows a note for every project: users are to write nothing while the update runs."
 		if src := p.snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
 			text = "The instances are not known (" + string(src.State) + "), and so neither are their owners."
 		}

@@ -13,7 +13,8 @@ import (
 func (p *planPage) body(m *Model, w int) []draw.Line {
 	switch {
 	case p.err != nil:
-		return append(draw.Paragraph(themes.Bad, "There is no plan: "+p.err.Error(), w), draw.Paragraph(themes.Dim, "r asks again", w)...)
+		return append(draw.Paragraph(themes.Bad, "There is no plan: "+p.err.Error(), w),
+			draw.Paragraph(themes.Dim, m.keyTo("plan.again")+" asks again", w)...)
 	case p.plan == nil:
 		text := "Asking OpenStack for room, groups, devices and volumes " + m.look.Glyph.Ellipsis
 		lines := []draw.Line{draw.One(themes.Moves, text)}

@@ -190,9 +190,12 @@ func (*podsPage) scope() Scope           { return ScopePods }
 func (*podsPage) page() bool             { return true }
 func (*podsPage) refresh(*Model) tea.Cmd { return nil }
 
-func (p *podsPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+func (p *podsPage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	switch msg.String() {
-	case "esc", "enter", "up", "down", "pgup", "pgdown", "ctrl+p", "ctrl+n", "ctrl+r":
+	case "esc", "enter", "up", "down", "pgup", "pgdown", "ctrl+p", "ctrl+n":
+		return false, nil
+	}
+	if printsNothing(msg.String()) && m.isKeyOf(msg.String(), "pods.again") {
 		return false, nil
 	}
 	p.input, _ = p.input.Update(msg)

@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -56,13 +59,13 @@ func holds(op *core.Operation) bool {
 }
 
 // steer hands a control of the operation on the line to the Backend, unless the key was meant for another one.
-func (m *Model) steer(key string, c core.Control) tea.Cmd {
+func (m *Model) steer(id string, c core.Control) tea.Cmd {
 	op := m.running()
 	switch {
 	case op == nil:
 		return nil
 	case m.another.on(m):
-		return m.notTaken(key, op.Title+" has just come to the line; press it again if you mean that")
+		return m.notTaken(m.keyTo(id), op.Title+" has just come to the line; press it again if you mean that")
 	}
 	return m.control(op, c)
 }
@@ -129,6 +132,30 @@ func (m *Model) keyOf(id string) string {
 		return keyName(a.Keys[0])
 	}
 	return ""
+}
+
+// keyTo is what an operator uses for an action, as the subject of a sentence: its first key, or the palette where it has none.
+func (m *Model) keyTo(id string) string { return cmp.Or(m.keyOf(id), "the palette") }
+
+// keyWhileTyping is keyTo where a text is typed: a key that types nothing goes before one that does.
+func (m *Model) keyWhileTyping(id string) string {
+	if a := m.called(id); a != nil {
+		if i := slices.IndexFunc(a.Keys, printsNothing); i >= 0 {
+			return keyName(a.Keys[i])
+		}
+	}
+	return m.keyTo(id)
+}
+
+// printsNothing tells whether a key is for an action even while a text is typed.
+func printsNothing(key string) bool { return utf8.RuneCountInString(key) > 1 && key != "space" }
+
+// isKeyOf tells whether a key is one of an action's.
+func (m *Model) isKeyOf(key string, ids ...string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool {
+		a := m.called(id)
+		return a != nil && slices.Contains(a.Keys, key)
+	})
 }
 
 func needRunning(m *Model) string {
@@ -207,7 +234,7 @@ func (m *Model) acknowledge() tea.Cmd {
 	case op == nil:
 		return nil
 	case m.unread.on(m):
-		return m.notTaken("x", op.Title+" has only just come; press it again once you have read it")
+		return m.notTaken(m.keyTo("acknowledge"), op.Title+" has only just come; press it again once you have read it")
 	}
 	backend, id := m.backend, op.ID
 	return tea.Batch(m.say(toneInfo, "seen: "+op.Title), func() tea.Msg {

@@ -51,8 +51,9 @@ type Open struct {
 	Label    string      `json:"label,omitempty"`
 	Reason   string      `json:"reason"`
 	Since    *time.Time  `json:"since,omitempty"`
-	Hint     string      `json:"hint,omitempty"`  // the cause that is known, or what to do
-	Aside    *Promise    `json:"aside,omitempty"` // the note by which it waits for somebody else
+	Earlier  bool        `json:"sinceEarlier,omitempty"` // nobody saw it begin: it was so at the time in since already
+	Hint     string      `json:"hint,omitempty"`         // the cause that is known, or what to do
+	Aside    *Promise    `json:"aside,omitempty"`        // the note by which it waits for somebody else
 }
 
 // Running is an operation that is under way.
@@ -177,7 +178,7 @@ func (h *Handover) open(s *core.Snapshot, promised []core.Note) {
 			o.Hint = a.Diagnosis.Remedy
 		}
 		if !a.Since.At.IsZero() {
-			o.Since = new(a.Since.At.UTC())
+			o.Since, o.Earlier = new(a.Since.At.UTC()), !a.Since.Exact
 		}
 		if a.Aside != nil {
 			o.Aside = new(promise(s, *a.Aside))

@@ -22,7 +22,7 @@ func (p *planner) common(sources []core.SourceID, busy func(core.Operation) bool
 
 func guardArmed(s *core.Snapshot) core.Guard {
 	g := core.Guard{ID: core.GuardArmed, Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed",
-		Remedy: "w arms it"}
+		Remedy: "arm writing"}
 	switch {
 	case s.Write.Barred != "":
 		g.Answer, g.Remedy = "read-only: "+s.Write.Barred, ""
