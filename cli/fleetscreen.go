@@ -90,7 +90,7 @@ func (f *fleetScreen) run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { watch.run(watching) })
-	if watch.follows != nil {
+	if watch.client.Simulated && f.place.clock == nil {
 		f.title += " (simulated)"
 	}
 	defer func() { stop(); running.Wait() }()
@@ -201,10 +201,6 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 			p.own.Kubeconfig = kube.ClusterLoginSecret(id.Name) // what a person calls the file made of it
 		}
 	}
-	if watch.follows != nil { // a login that is in no file does not say that the cluster is simulated
-		p.simulated = true
-		p.clock, p.pace = watch.clock, watch.pace
-	}
 	if a.OSCloud == "" && !a.OSFromCluster {
 		p.noCloud = "the configuration names no cloud for " + id.Called()
 	}
@@ -215,6 +211,17 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 	if client.Server == watch.client.Server {
 		return p, &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerKubernetes, Call: "open " + id.Called(),
 			Message: client.Origin() + " is the management cluster itself", Remedy: "Name the cluster's own context."}
+	}
+	if client.Simulated != watch.client.Simulated { // a rehearsal leads to nothing real
+		text := client.Origin() + " is real, and the management cluster is simulated"
+		if client.Simulated {
+			text = client.Origin() + " is simulated, and the management cluster is not"
+		}
+		return p, &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerKubernetes, Call: "open " + id.Called(), Message: text,
+			Remedy: "Open it by itself, with --no-clusters, or take it out of the configuration's section clusters."}
+	}
+	if watch.follows != nil {
+		p.clock, p.pace = watch.clock, watch.pace
 	}
 	return p, nil
 }

@@ -36,6 +36,7 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 	p.config.Clusters = simClusters(c)
 	p.config.Clusters["lon/mos-lon"] = access{Context: c.Scenario.Cluster}
 	p.config.Clusters["par/mos-par"] = access{Context: sim.ManagementContext}
+	p.config.Clusters["ams/mos-ams"] = access{Kubeconfig: unmarked(t, c.KubeconfigPath), Context: c.Scenario.Cluster}
 	watch, err := openFleet(t.Context(), p, p.log)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 		t.Error(err)
 	}
 	for name, want := range map[string]string{"mos-par": "is the management cluster itself", "mos-rom": "names no context for it",
-		"mos-ber": "there is no context"} {
+		"mos-ber": "there is no context", "mos-ams": "is real, and the management cluster is simulated"} {
 		project := strings.TrimPrefix(name, "mos-")
 		_, err := screen.placeOf(watch, fleet.ID{Project: project, Name: name}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -26,6 +26,11 @@ func (s *session) identify(ctx context.Context) {
 		uid string // of the cluster
 	)
 	questions, who, logins := []question{}, question{}, uint64(0)
+	var unnamed time.Time // since when a new login has no name (wall time); zero: it has one, or was given up
+	anybodys := func(why error) {
+		unnamed = time.Time{}
+		s.engine.Unidentified(why)
+	}
 	if s.kube != nil {
 		questions = append(questions, question{core.SourceNodes, func(ctx context.Context) (err error) {
 			uid, err = s.kube.ClusterUID(ctx)
@@ -35,8 +40,11 @@ func (s *session) identify(ctx context.Context) {
 		who = question{core.SourceNodes, func(ctx context.Context) (err error) {
 			logins = s.kube.Logins() // of before, so that one that comes meanwhile counts as new
 			is.KubernetesUser, is.KubernetesGroups, err = s.kube.WhoAmI(ctx)
-			if err != nil && !mayPass(err) {
-				s.engine.Unidentified(err)
+			switch {
+			case err == nil:
+				unnamed = time.Time{}
+			case ctx.Err() == nil && !mayPass(err) && !unnamed.IsZero():
+				anybodys(err)
 			}
 			return err
 		}}
@@ -57,10 +65,13 @@ func (s *session) identify(ctx context.Context) {
 			return
 		case snap := <-snapshots:
 			if s.kube != nil && s.kube.Logins() != logins { // what was learned is of another login
-				logins, again = s.kube.Logins(), time.Time{}
+				logins, again, unnamed = s.kube.Logins(), time.Time{}, snap.Wall
 				is.KubernetesUser, is.KubernetesGroups = "", nil
 				s.engine.Identify(uid, is)
 				questions = append(questions, who)
+			}
+			if !unnamed.IsZero() && snap.Wall.Sub(unnamed) > identifyEvery {
+				anybodys(errors.New("Kubernetes does not say"))
 			}
 			if len(questions) == 0 || snap.Wall.Before(again) {
 				continue
@@ -92,8 +103,9 @@ func (s *session) mayLearn(err error) bool {
 	return mayPass(err)
 }
 
-// mayPass tells whether a server may answer the same question later.
+// mayPass tells whether a server may answer the same question later. It is asked only while it is seen, so an answer that is lost
+// is not the last word either.
 func mayPass(err error) bool {
 	var api *core.APIError
-	return !errors.As(err, &api) || api.MayPass()
+	return !errors.As(err, &api) || api.MayPass() || api.Kind == core.ErrTimeout || api.Kind == core.ErrUnreachable
 }

@@ -112,23 +112,31 @@ func TestALoginThatBecomesSomebodyElsesIsTold(t *testing.T) {
 	})
 }
 
-// A new login that Kubernetes does not name may be anybody's: what the earlier one armed does not hold for it.
+// A new login that Kubernetes does not name, as it refuses to or has not answered for a while, may be anybody's: what the earlier one armed
+// does not hold for it.
 func TestANewLoginThatNobodyNamesIsNotArmed(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		p := play(t, told(t, "smooth"))
-		p.until("it is known who we are, and writing is armed", func(s *core.Snapshot) bool {
-			return s.Identity.KubernetesUser != "" && s.Write.Armed
+	for _, code := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			bubble.Story(t, func(t *testing.T) { newLoginWithoutAName(t, code) })
 		})
-		ours := func(r *http.Request) bool { return strings.HasPrefix(r.UserAgent(), "lockstep/") }
-		if err := p.Kube.WriteKubeconfig(p.KubeconfigPath, kubeapi.Readonly); err != nil {
-			t.Fatal(err)
-		}
-		p.Kube.AddFault(kubeapi.Fault{Match: ours, Resource: "selfsubjectreviews", Code: http.StatusForbidden})
-		p.Kube.AddFault(kubeapi.Fault{Match: ours, Resource: "nodes", Code: http.StatusUnauthorized, Times: 1})
-		p.Kube.CutWatches("")
-		s := p.until("writing is disarmed", func(s *core.Snapshot) bool { return !s.Write.Armed })
-		if !strings.Contains(s.Write.Lost, "nobody knows whether it is still") {
-			t.Errorf("it says %q", s.Write.Lost)
-		}
+	}
+}
+
+func newLoginWithoutAName(t *testing.T, code int) {
+	t.Helper()
+	p := play(t, told(t, "smooth"))
+	p.until("it is known who we are, and writing is armed", func(s *core.Snapshot) bool {
+		return s.Identity.KubernetesUser != "" && s.Write.Armed
 	})
+	ours := func(r *http.Request) bool { return strings.HasPrefix(r.UserAgent(), "lockstep/") }
+	if err := p.Kube.WriteKubeconfig(p.KubeconfigPath, kubeapi.Admin); err != nil {
+		t.Fatal(err)
+	}
+	p.Kube.AddFault(kubeapi.Fault{Match: ours, Resource: "selfsubjectreviews", Code: code})
+	p.Kube.AddFault(kubeapi.Fault{Match: ours, Resource: "nodes", Code: http.StatusUnauthorized, Times: 1})
+	p.Kube.CutWatches("")
+	s := p.until("writing is disarmed", func(s *core.Snapshot) bool { return !s.Write.Armed })
+	if !strings.Contains(s.Write.Lost, "nobody knows whether it is still") {
+		t.Errorf("it says %q", s.Write.Lost)
+	}
 }

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"k8s.io/client-go/tools/clientcmd"
 
 	"lockstep/core"
 	"lockstep/core/attention"
@@ -205,17 +202,7 @@ func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
 func TestARehearsalReachesNothingReal(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "auto-pause"), Paused: true})
-		config, err := clientcmd.LoadFromFile(st.KubeconfigPath)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, cluster := range config.Clusters { // as of clusters that nobody simulates
-			cluster.Extensions = nil
-		}
-		actual := filepath.Join(t.TempDir(), "kubeconfig")
-		if err := clientcmd.WriteToFile(*config, actual); err != nil {
-			t.Fatal(err)
-		}
+		actual := unmarked(t, st.KubeconfigPath)
 		simulated := st.KubeconfigPath
 		for name, tt := range map[string]struct{ cluster, management, refused string }{
 			"both simulated":              {simulated, simulated, ""},

@@ -71,8 +71,8 @@ func (s *session) beginRecording(p place, cfg *engine.Config) error {
 		id = rand.Text
 	}
 	rec, err := recording.Start(recording.Options{
-		Head: recording.Head{Version: cfg.Version, Began: began.UTC(), Recording: id(), Cluster: cfg.Cluster, Operator: cfg.Operator,
-			Place: cfg.Place, Own: cfg.Own, Settings: cfg.Settings},
+		Head: recording.Head{Version: cfg.Version, Began: began.UTC(), Recording: id(), Cluster: cfg.Cluster, Simulated: cfg.Simulated,
+			Operator: cfg.Operator, Place: cfg.Place, Own: cfg.Own, Settings: cfg.Settings},
 		Create: func(number int) (io.WriteCloser, error) {
 			return os.OpenFile(recording.FileName(path, number), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		},

@@ -76,7 +76,6 @@ type place struct {
 	journal   string            // folder; empty: the state folder
 	noCloud   string            // why no cloud of OpenStack is looked for; empty: one is
 	oneLook   bool              // the journal is read, and not written
-	simulated bool              // it was opened from a list of simulated clusters
 	ofJournal bool              // it is about the cluster's journal: without the cluster, or the journal, there is nothing to do
 	given     *kube.Given       // the cluster's login where it is in no file; nil: the kubeconfig has it
 	limit     int64             // of one file of it, in bytes; 0: the usual one
@@ -132,7 +131,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.simulated = client != nil && client.Simulated || p.simulated
+	s.simulated = client != nil && client.Simulated
 	var notice string
 	if s.clock, notice = p.followClock(ctx, log, client); notice != "" {
 		s.notices = append(s.notices, notice)
@@ -177,9 +176,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 		return nil, nil
 	}
 	if cfg.Cluster == "" {
-		if cfg.Cluster = client.ClusterName; client.Simulated || p.simulated {
-			cfg.Cluster += " (simulated)"
-		}
+		cfg.Cluster, cfg.Simulated = client.ClusterName, client.Simulated
 	}
 	if err := p.getCredentials(ctx, s.log, client, "Kubernetes"); err != nil {
 		return nil, err

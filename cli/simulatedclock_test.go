@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -45,31 +44,38 @@ func rehearsalIsMarked(t *testing.T, c *sim.Cloud) {
 	if err := json.Unmarshal([]byte(out), &s); err != nil {
 		t.Fatal(code, err, errs)
 	}
-	if !strings.HasSuffix(s.Cluster, " (simulated)") {
-		t.Errorf("the status is of %q", s.Cluster)
+	if !s.Simulated {
+		t.Errorf("the status of %s does not say so", s.Cluster)
+	}
+	if _, out, _ := runIn(t, p, "status", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName); !strings.HasPrefix(out,
+		s.Cluster+" (simulated)") {
+		t.Errorf("its table does not say so:\n%s", out)
 	}
 	p.journal, p.kubeconfig = "", c.KubeconfigPath
 	if folder := p.keptHere(); folder == stateFolder() || filepath.Dir(folder) != stateFolder() {
 		t.Errorf("its journal is in %s", folder)
 	}
-	raw, err := os.ReadFile(c.KubeconfigPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := clientcmd.Load(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cluster := range own.Clusters {
-		cluster.Extensions = nil
-	}
-	p.kubeconfig = filepath.Join(t.TempDir(), "own")
-	if err := clientcmd.WriteToFile(*own, p.kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	p.kubeconfig = unmarked(t, c.KubeconfigPath)
 	if folder := p.keptHere(); folder != stateFolder() {
 		t.Errorf("the journal of a real cluster is in %s", folder)
 	}
+}
+
+// unmarked is a kubeconfig of simulated clusters without what says that they are, as of real ones.
+func unmarked(t *testing.T, path string) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cluster := range config.Clusters {
+		cluster.Extensions = nil
+	}
+	path = filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // At the machine's own speed nothing is asked for a clock.

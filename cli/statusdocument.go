@@ -18,15 +18,16 @@ import (
 
 // Status is what `lockstep status` prints: a stable document for scripts. Times are RFC 3339 in UTC, durations seconds.
 type Status struct {
-	Format   int               `json:"format"` // of the document: 1
-	Cluster  string            `json:"cluster"`
-	AsOf     time.Time         `json:"asOf"`
-	Update   StatusUpdate      `json:"update"`
-	NeedsYou []StatusAttention `json:"needsYou"`
-	Phases   []StatusPhase     `json:"phases"`
-	Nodes    []StatusNode      `json:"nodes"`
-	Locks    []StatusLock      `json:"clusterLocks"`
-	Sources  []StatusSource    `json:"sources"`
+	Format    int               `json:"format"` // of the document: 1
+	Cluster   string            `json:"cluster"`
+	Simulated bool              `json:"simulated,omitempty"` // it is a rehearsal of that cluster
+	AsOf      time.Time         `json:"asOf"`
+	Update    StatusUpdate      `json:"update"`
+	NeedsYou  []StatusAttention `json:"needsYou"`
+	Phases    []StatusPhase     `json:"phases"`
+	Nodes     []StatusNode      `json:"nodes"`
+	Locks     []StatusLock      `json:"clusterLocks"`
+	Sources   []StatusSource    `json:"sources"`
 
 	RoleLabels string `json:"roleLabels,omitempty"` // the labels of the nodes' roles; absent where they are the defaults
 }
@@ -63,7 +64,7 @@ type StatusAttention struct {
 	Subject  string     `json:"subject"`
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
-	Earlier  bool       `json:"sinceEarlier,omitempty"` // nobody saw it begin: it was so at the time in since already
+	About    bool       `json:"sinceAbout,omitempty"` // nobody saw it begin: since is the nearest time that is known
 	Hint     string     `json:"hint,omitempty"`
 	Cause    string     `json:"cause,omitempty"` // the ID of the entry that it follows from
 	Page     string     `json:"page,omitempty"`  // where the documents speak of it
@@ -118,7 +119,7 @@ type StatusNode struct {
 	Roles     []core.Role       `json:"roles"`
 	Stage     string            `json:"stage"`
 	Since     *time.Time        `json:"since,omitempty"`
-	Earlier   bool              `json:"sinceEarlier,omitempty"` // nobody saw it begin: it was so at the time in since already
+	About     bool              `json:"sinceAbout,omitempty"` // nobody saw it begin: since is the nearest time that is known
 	Reason    string            `json:"reason,omitempty"`
 	Mode      string            `json:"migrationMode"`
 	Ready     string            `json:"ready,omitempty"`
@@ -168,8 +169,8 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	end := forecast.Finish(s)
 	st := Status{
 		Format:  1,
-		Cluster: oneLine(s.Cluster),
-		AsOf:    s.Now.UTC(),
+		Cluster: oneLine(s.Cluster), Simulated: s.Simulated,
+		AsOf: s.Now.UTC(),
 		Update: StatusUpdate{Running: u.Running, Known: u.Known, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
 			Done: u.Done, Nodes: u.Nodes, Finish: moment(end.At), Spread: int(end.Spread.Seconds()),
 			Held: oneLine(end.Held)},
@@ -190,7 +191,7 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	st.Update.Assessment = assessment(s, u, needs)
 	for _, a := range needs {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Impact: string(a.Impact),
-			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), Earlier: earlier(a.Since),
+			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), About: about(a.Since),
 			Hint: oneLine(a.Hint), Cause: oneLine(a.Cause), Page: a.Page.String()})
 		last := &st.NeedsYou[len(st.NeedsYou)-1]
 		if d := a.Diagnosis; d != nil {
@@ -318,7 +319,7 @@ func assessment(s *core.Snapshot, u core.Update, all []core.Attention) string {
 
 func statusNode(s *core.Snapshot, v *core.NodeView) StatusNode {
 	n := StatusNode{Name: oneLine(v.Name), Label: oneLine(v.Label), Roles: []core.Role{}, Stage: string(v.Stage), Since: moment(v.Since.At),
-		Earlier: earlier(v.Since), Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances),
+		About: about(v.Since), Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances),
 		Blocking: known(v.Blocking)}
 	if v.Node != nil {
 		n.Roles = append(n.Roles, v.Node.Roles...)
@@ -403,19 +404,19 @@ func number(n *int) string {
 	return fmt.Sprint(*n)
 }
 
-func since(now time.Time, t *time.Time, earlier bool) string {
+func since(now time.Time, t *time.Time, about bool) string {
 	if t == nil {
 		return "-"
 	}
 	text := span(now.Sub(*t))
-	if earlier && text != "-" {
-		return "> " + text
+	if about && text != "-" {
+		return "~ " + text
 	}
 	return text
 }
 
-// earlier tells whether something began at a time that nobody saw, before the one that is known.
-func earlier(s core.Since) bool { return !s.At.IsZero() && !s.Exact }
+// about tells whether nobody saw something begin, and the time is only the nearest that is known.
+func about(s core.Since) bool { return !s.At.IsZero() && !s.Exact }
 
 // span is a duration in two units at most: "41 s", "12 m", "2 h 41 m", "3 d 4 h".
 func span(d time.Duration) string {

@@ -60,7 +60,7 @@ func nodesNeedingYou(all []core.Attention) map[string]bool {
 // head prints the update as a whole: how it stands, how far it is, how long it has taken, and the nodes by their stages.
 func (t statusTable) head(out io.Writer, s Status) {
 	u := s.Update
-	title := s.Cluster
+	title := core.RehearsalOf(s.Cluster, s.Simulated)
 	switch {
 	case u.To != "" && u.From != u.To:
 		title += ": " + orUnknown(u.From) + " → " + u.To
@@ -171,7 +171,7 @@ func (t statusTable) needs(out io.Writer, s Status) {
 		if cause := subjects[a.Cause]; cause != "" { // which stands above
 			a.Reason += " (because of " + cause + ")"
 		}
-		rows = append(rows, []string{a.Subject, a.Severity, a.Impact, since(s.AsOf, a.Since, a.Earlier), a.Reason})
+		rows = append(rows, []string{a.Subject, a.Severity, a.Impact, since(s.AsOf, a.Since, a.About), a.Reason})
 		if t.details {
 			rows = append(rows, t.needDetails(a)...)
 		}
@@ -222,7 +222,7 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 			locks = append(locks, c+":"+state)
 		}
 		slices.Sort(locks)
-		rows = append(rows, []string{n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since, n.Earlier), n.Mode,
+		rows = append(rows, []string{n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since, n.About), n.Mode,
 			strings.Join(locks, " "), number(n.Instances), number(n.Blocking)})
 	}
 	if len(rows) > 1 {
@@ -257,7 +257,7 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 func (s *Status) blind() bool {
 	return slices.ContainsFunc(s.Sources, func(src StatusSource) bool {
 		id, state := core.SourceID(src.ID), core.SourceState(src.State)
-		seen := state == core.SourceLive || state == core.SourceAbsent && id.MayBeAbsent()
+		seen := state == core.SourceLive || state == core.SourceAbsent || id == core.SourceOpenStackDeployment // for operators alone
 		return !seen && (id.Server() == core.ServerKubernetes || id.Server() == core.ServerOpenStack)
 	})
 }

@@ -22,12 +22,14 @@ type Facts struct {
 	Now      time.Time // the cluster's time; timestamps of objects compare with it
 	Wall     time.Time // the wall clock's time; times of Sources compare with it
 
-	Cluster  string          // the cluster's name, as the operator knows it
-	Place    ManagementPlace // as it is configured
-	Own      ClusterPlace    // what commands must name to reach this cluster and its cloud
-	Operator string          // who runs Lockstep, in one line
-	Identity Identity        // as whom the servers know them, as far as that is known
-	Sources  map[SourceID]Source
+	Cluster string // the cluster's name, as the operator knows it
+	// Simulated says that the cluster is a rehearsal's, by the name of the real one: nothing is real. A demo's own names say it by themselves.
+	Simulated bool
+	Place     ManagementPlace // as it is configured
+	Own       ClusterPlace    // what commands must name to reach this cluster and its cloud
+	Operator  string          // who runs Lockstep, in one line
+	Identity  Identity        // as whom the servers know them, as far as that is known
+	Sources   map[SourceID]Source
 
 	Nodes           map[string]*Node                 // by name
 	ClusterLocks    []*WorkloadLock                  // by controller, then name
@@ -69,6 +71,17 @@ type Facts struct {
 	Settings        Settings
 
 	MoreStops *StopFinder // finds what stops the update besides the facts that core/step looks at itself; nil: nothing does
+}
+
+// CalledCluster is the cluster's name where a person reads what it is: that of a rehearsal says so.
+func (f *Facts) CalledCluster() string { return RehearsalOf(f.Cluster, f.Simulated) }
+
+// RehearsalOf is a cluster's name, with a mark where the cluster is simulated.
+func RehearsalOf(cluster string, simulated bool) string {
+	if simulated {
+		return cluster + " (simulated)"
+	}
+	return cluster
 }
 
 // WriteMode says whether Lockstep may change anything now.

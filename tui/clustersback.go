@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"lockstep/core"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -18,7 +19,9 @@ func (m *Model) whichCluster() draw.Line {
 }
 
 // clusterName is what boxes call the cluster.
-func (m *Model) clusterName() string { return cmp.Or(m.opts.Cluster, m.snap.Cluster) }
+func (m *Model) clusterName() string {
+	return core.RehearsalOf(cmp.Or(m.opts.Cluster, m.snap.Cluster), m.snap.Simulated)
+}
 
 // backToClusters leaves the cluster for the list of clusters. It asks, as leaving does, while something runs.
 func (m *Model) backToClusters() tea.Cmd {

@@ -10,6 +10,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/step"
+	"lockstep/core/wording"
 )
 
 // ScopeConfirm is the confirmation of a step.
@@ -281,9 +282,9 @@ func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		return true, m.notTaken(key, "the box has just changed")
 	}
 	if d.next != nil && d.typed() && msg.Text != "" { // the rest of a name that was being typed
-		return true, m.notTaken(key, "it has changed: "+m.keyWhileTyping("confirm.reread")+" reads it again")
+		return true, m.notTaken(key, "it has changed: read it again"+wording.InBrackets(m.keyWhileTyping("confirm.reread")))
 	}
-	if d.focus != onInput || printsNothing(key) && m.isKeyOf(key, "confirm.copy", "confirm.reread", "confirm.past") {
+	if d.focus != onInput || leavesText(key) && m.isKeyOf(key, "confirm.copy", "confirm.reread", "confirm.past") {
 		return false, nil
 	}
 	switch key {

@@ -498,7 +498,7 @@ func TestWhatHasNoCommandSaysNothingOfUndoingIt(t *testing.T) {
 // Texts name the keys that are bound, and where a name is typed a key that types nothing still works. An action without a key is the
 // palette's.
 func TestTextsNameTheKeysThatAreBound(t *testing.T) {
-	moved, err := Rebind(Actions(), map[string][]string{"confirm.past": {"g", "f10"}, "arm": {"f9"}, "help": {"f12"}, "plain": {},
+	moved, err := Rebind(Actions(), map[string][]string{"confirm.past": {"g", "f10"}, "confirm.arm": {"f9"}, "help": {"f12"}, "plain": {},
 		"operation.pause": {"f8"}})
 	if err != nil {
 		t.Fatal(err)
@@ -524,6 +524,9 @@ func TestTextsNameTheKeysThatAreBound(t *testing.T) {
 		d.plan = func(_ *core.Snapshot, i core.Intent) core.Step { return plan(i) }
 	})
 	shows(d, "it pauses (f10: ", "f9 arms it")
+	d.send(tea.KeyPressMsg{Code: tea.KeyF9})
+	shows(d, "Switch writing on?")
+	d.keys("esc")
 	d.send(tea.KeyPressMsg{Code: tea.KeyF10})
 	shows(d, "it goes on with the next (f10: ")
 

@@ -97,7 +97,7 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 	if len(shown) > 0 {
 		add(themes.Dim, "Before this may happen")
 		for _, g := range shown {
-			out = append(out, guardLines(m, g, w)...)
+			out = append(out, guardLines(m, g, m.keyOf("confirm.arm"), w)...)
 		}
 	}
 	refused := d.preview != nil && d.preview.Err != nil
@@ -198,8 +198,8 @@ func indented(tone themes.Token, text string, n, w int) []draw.Line {
 	return out
 }
 
-// guardLines are one condition, what was found, and what to do when it does not hold.
-func guardLines(m *Model, g core.Guard, w int) []draw.Line {
+// guardLines are one condition, what was found, and what to do when it does not hold; arms is the key that arms writing there.
+func guardLines(m *Model, g core.Guard, arms string, w int) []draw.Line {
 	k := mark{m.look.Glyph.On, themes.Good}
 	tone, answer := themes.Text, themes.Dim
 	if !g.Holds {
@@ -233,8 +233,8 @@ func guardLines(m *Model, g core.Guard, w int) []draw.Line {
 	}
 	if !g.Holds && g.Remedy != "" {
 		remedy := g.Remedy
-		if g.SaysUnarmed() {
-			remedy = m.keyTo("arm") + " arms it"
+		if g.SaysUnarmed() && arms != "" {
+			remedy = arms + " arms it"
 		}
 		out = append(out, indented(themes.Key, m.look.Glyph.Arrow+" "+remedy, 4, w)...)
 	}

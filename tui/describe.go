@@ -220,10 +220,14 @@ func inRelease(release string) string {
 
 // atFailure says what a batch does when an item fails, and which key changes that.
 func atFailure(past bool, key string) string {
+	does, otherwise := "it pauses", "it goes on with the next"
 	if past {
-		return "When one fails: it goes on with the next (" + key + ": it pauses)."
+		does, otherwise = otherwise, does
 	}
-	return "When one fails: it pauses (" + key + ": it goes on with the next)."
+	if key == "" {
+		return "When one fails: " + does + "."
+	}
+	return "When one fails: " + does + " (" + key + ": " + otherwise + ")."
 }
 
 // actionsText are maintenance actions in a sentence.

@@ -42,7 +42,7 @@ func (p *entryPage) told(m *Model) []told {
 	}
 	out = append(append(out, diagnosisTold(a)...), told{"more", named(s, moreThan(a)), themes.Text})
 	if len(p.ownWays(m)) == 0 { // which say it themselves
-		out = append(out, told{hintLabel(a), a.Hint, themes.Key})
+		out = append(out, told{hintLabel(a), hintText(m.keyOf, m.snap, a), themes.Key})
 	}
 	out = append(out, p.readings(m)...)
 	for _, e := range evidence {

@@ -28,7 +28,7 @@ func (m *Model) footLines(w int) []string {
 		word = draw.One(m.toast.tone, " "+m.toast.text)
 	}
 	if chain := m.scope().chain(); word.Width() > w && chain[len(chain)-1] == ScopeGlobal {
-		word = draw.Apart(word, draw.Line{draw.Text(themes.Text, "L"), draw.Text(themes.Hint, " all of it ")}, w)
+		word = draw.Apart(word, draw.Line{draw.Text(themes.Text, m.keyTo("messages")), draw.Text(themes.Hint, " all of it ")}, w)
 	}
 	return append(out, m.look.Draw(word, w, draw.AsItIs), m.look.Draw(m.keysLine(w), w, draw.AsItIs))
 }

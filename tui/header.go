@@ -36,6 +36,9 @@ func (m *Model) updateLine(w int) draw.Line {
 	u := progress.Update(s)
 	narrow := w < 110
 	left := draw.Line{draw.Blank(1), draw.Text(themes.Strong, s.Cluster)}
+	if s.Simulated {
+		left = left.And(themes.Warn, " (simulated)")
+	}
 	var parts []draw.Line
 	if u.To != "" {
 		release := draw.Line{draw.Text(themes.Text, u.To)}

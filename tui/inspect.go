@@ -155,7 +155,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention, page *entryPage) {
 	for _, fact := range diagnosisTold(a) {
 		f.tone(fact.tone, fact.label, fact.text)
 	}
-	f.tone(themes.Key, hintLabel(a), a.Hint)
+	f.tone(themes.Key, hintLabel(a), hintText(m.keyOf, m.snap, a))
 	if cause, ok := attention.Listed(m.snap, a.Cause); ok {
 		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
 	}

@@ -286,7 +286,7 @@ func (p *instancesPane) nodes() []string { return p.hangsOn() }
 func (p *instancesPane) words() []columnWord {
 	return []columnWord{
 		{"name", "the instance's name in Nova"},
-		{"id", "the beginning of its UUID; i shows all of it"},
+		{"id", "the beginning of its UUID; its page shows all of it"},
 		{"project", "the Keystone project that it belongs to"},
 		{"status", "Nova's status"},
 		{"task", "Nova's task_state: what Nova does with it now"},

@@ -65,7 +65,7 @@ func besideReason(s *scene, a core.Attention) string {
 	cause, ok := attention.Listed(s.snap, a.Cause)
 	switch {
 	case !ok:
-		return a.Hint
+		return hintText(s.keyOf, s.snap, a)
 	case s.width < 160:
 		return "see " + cause.Label
 	}
@@ -162,6 +162,21 @@ func needsActions() []Action {
 		}
 		return ""
 	}, func(p *needsPane) request { return goTo{node: p.subject().node} })}
+}
+
+// hintText is an entry's hint, with the key of what Lockstep does at once.
+func hintText(keyOf func(action string) string, s *core.Snapshot, a core.Attention) string {
+	key := ""
+	switch {
+	case a.Rule == core.RuleDisarmed:
+		key = keyOf("arm")
+	case a.Rule == core.RuleOperation && operationOf(s, a) != nil:
+		key = keyOf("acknowledge")
+	}
+	if key == "" {
+		return a.Hint
+	}
+	return key + ": " + a.Hint
 }
 
 // operationOf is the operation that an entry is about: a failed one that has not been acknowledged.

@@ -66,6 +66,7 @@ type scene struct {
 	node     string    // the node whose instances and locks are shown; empty: none is selected
 	messages []message // what went wrong, the newest first
 	story    *story    // the lines of the journal, the newest first
+	keyOf    func(action string) string
 }
 
 // pane is one part of the dashboard: a list of objects below a rule that names it. It is given what it shows, and returns a
@@ -183,8 +184,8 @@ func (p *tablePane[T]) hangsOn() []string {
 // pane is the pane with that scope. It is given what there is to show now.
 func (m *Model) pane(s Scope) pane {
 	p := m.panes[s]
-	p.see(scene{snap: m.snap, now: &m.instant, look: m.look, width: m.width, focus: m.focus, node: m.shown, messages: m.messages,
-		story: m.story})
+	p.see(scene{snap: m.snap, now: &m.instant, look: m.look, keyOf: m.keyOf, width: m.width, focus: m.focus, node: m.shown,
+		messages: m.messages, story: m.story})
 	return p
 }
 

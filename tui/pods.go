@@ -195,7 +195,7 @@ func (p *podsPage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	case "esc", "enter", "up", "down", "pgup", "pgdown", "ctrl+p", "ctrl+n":
 		return false, nil
 	}
-	if printsNothing(msg.String()) && m.isKeyOf(msg.String(), "pods.again") {
+	if leavesText(msg.String()) && m.isKeyOf(msg.String(), "pods.again") {
 		return false, nil
 	}
 	p.input, _ = p.input.Update(msg)

@@ -174,7 +174,7 @@ func (p *procedurePage) details(m *Model, w int, written bool) []draw.Line {
 	begun := s.State == core.StepDone || s.State == core.StepRunning
 	for _, g := range s.Guards {
 		if !g.Holds && !begun {
-			out = append(out, guardLines(m, g, w)...)
+			out = append(out, guardLines(m, g, m.keyTo("arm"), w)...)
 		}
 	}
 	if s.Risk != "" && s.Change != nil && !begun {

@@ -137,18 +137,23 @@ func (m *Model) keyOf(id string) string {
 // keyTo is what an operator uses for an action, as the subject of a sentence: its first key, or the palette where it has none.
 func (m *Model) keyTo(id string) string { return cmp.Or(m.keyOf(id), "the palette") }
 
-// keyWhileTyping is keyTo where a text is typed: a key that types nothing goes before one that does.
+// keyWhileTyping is keyOf where a text is typed: a key that does nothing to a text goes before one that does.
 func (m *Model) keyWhileTyping(id string) string {
 	if a := m.called(id); a != nil {
-		if i := slices.IndexFunc(a.Keys, printsNothing); i >= 0 {
+		if i := slices.IndexFunc(a.Keys, leavesText); i >= 0 {
 			return keyName(a.Keys[i])
 		}
 	}
-	return m.keyTo(id)
+	return m.keyOf(id)
 }
 
-// printsNothing tells whether a key is for an action even while a text is typed.
-func printsNothing(key string) bool { return utf8.RuneCountInString(key) > 1 && key != "space" }
+// editing are the keys with names that change a text, or move in it.
+var editing = strings.Fields("space backspace delete left right home end ctrl+u ctrl+k ctrl+w alt+backspace alt+delete")
+
+// leavesText tells whether a key does nothing to a text that is typed, so that it is an action's even then.
+func leavesText(key string) bool {
+	return utf8.RuneCountInString(key) > 1 && !slices.Contains(editing, key)
+}
 
 // isKeyOf tells whether a key is one of an action's.
 func (m *Model) isKeyOf(key string, ids ...string) bool {

@@ -15,7 +15,7 @@ func (f *facts) operations() {
 		a := core.Attention{Rule: core.RuleOperation, Key: op.ID, Operation: op.ID, Severity: core.SeverityWarning,
 			Label: wording.TextOf(op.Label, op.Title), Node: op.Node, Instance: op.Instance,
 			Since:  core.Since{At: op.Started, Exact: true},
-			Reason: op.Title + " " + string(op.State) + wording.Because(wording.OneLine(op.Text, wording.MostRead)), Hint: "x: acknowledge"}
+			Reason: op.Title + " " + string(op.State) + wording.Because(wording.OneLine(op.Text, wording.MostRead)), Hint: "acknowledge it"}
 		if !op.Ended.IsZero() {
 			a.Since.At = op.Ended
 		}
@@ -24,7 +24,7 @@ func (f *facts) operations() {
 			a.Reason = op.Title + ": how it ended is not known" + wording.Because(wording.OneLine(op.Text, wording.MostRead))
 		case core.OperationPaused:
 			a.Severity, a.Since.At = core.SeverityUrgent, op.Started
-			a.Hint = "l: resume, skip or stop"
+			a.Hint = "let it go on, or stop it"
 		}
 		switch {
 		case op.Node != "":
@@ -52,5 +52,5 @@ func (f *facts) writing() {
 	}
 	f.add(core.Attention{Rule: core.RuleDisarmed, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster},
 		Label: "read-only", Since: f.since(f.s.Write.Since),
-		Reason: "writing was disarmed: " + wording.OneLine(f.s.Write.Lost, wording.MostRead), Hint: "w: arm it again"})
+		Reason: "writing was disarmed: " + wording.OneLine(f.s.Write.Lost, wording.MostRead), Hint: "arm it again"})
 }

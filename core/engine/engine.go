@@ -30,6 +30,8 @@ type Config struct {
 	Sources  []core.SourceID // those that are configured; each is connecting until its first Delta
 	Barred   string          // why writing can never be armed in this run; empty when it can
 
+	Simulated bool // the cluster is a rehearsal's, by the name of the real one
+
 	Journal    *Journal                                  // nil bars writing
 	Past       []Record                                  // those records of the journal at the start that still count
 	Follower   *Follower                                 // reads on in a journal that this run does not write; nil: the Journal is read on
@@ -203,7 +205,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	default:
 	}
 	defer close(e.done)
-	e.record(Record{Kind: RecordStart, Cluster: e.cfg.Cluster, Version: e.cfg.Version}, false)
+	e.record(Record{Kind: RecordStart, Cluster: e.cfg.Cluster, Simulated: e.cfg.Simulated, Version: e.cfg.Version}, false)
 	look := make(chan struct{}) // at what other runs do
 	if e.cfg.Journal != nil || e.cfg.Follower != nil {
 		followed := make(chan struct{})
@@ -388,11 +390,10 @@ func (e *Engine) Identify(cluster string, is core.Identity) {
 func (e *Engine) Unidentified(why error) {
 	e.call(func() {
 		if e.knownAs == "" {
-			return
+			return // no login has a name here
 		}
 		e.disarm(fmt.Sprintf("the login of the cluster is a new one, and nobody knows whether it is still %s's (%s): arm again",
 			wording.OneLine(e.knownAs, 64), wording.OneLine(why.Error(), 200)))
-		e.knownAs = ""
 	})
 }
 
@@ -435,6 +436,7 @@ func (e *Engine) publish() {
 		Now:        now,
 		Wall:       wall,
 		Cluster:    e.cfg.Cluster,
+		Simulated:  e.cfg.Simulated,
 		Place:      e.cfg.Place,
 		Own:        e.cfg.Own,
 		Operator:   e.cfg.Operator,

@@ -62,9 +62,9 @@ func (p *Playback) begin(k *recording.Key) {
 // Snapshot is how everything stood when the last frame was recorded. Began must be true.
 func (p *Playback) Snapshot() *core.Snapshot {
 	e, f := p.engine, p.frame
-	s := &core.Snapshot{Facts: core.Facts{Now: f.Now, Wall: f.Wall, Cluster: p.head.Cluster, Place: p.head.Place, Own: p.head.Own,
-		Operator: p.head.Operator, Settings: p.head.Settings, History: f.History, Operations: f.Operations, Write: f.Write,
-		Notes: f.Notes, Identity: f.Identity, MoreStops: p.stops, Unheard: true}}
+	s := &core.Snapshot{Facts: core.Facts{Now: f.Now, Wall: f.Wall, Cluster: p.head.Cluster, Simulated: p.head.Simulated, Place: p.head.Place,
+		Own: p.head.Own, Operator: p.head.Operator, Settings: p.head.Settings, History: f.History, Operations: f.Operations,
+		Write: f.Write, Notes: f.Notes, Identity: f.Identity, MoreStops: p.stops, Unheard: true}}
 	if p.barred != "" {
 		s.Write = core.WriteMode{Barred: p.barred, Since: f.Write.Since, Lease: f.Write.Lease,
 			Looked: f.Write.Looked, Mine: f.Write.Mine}

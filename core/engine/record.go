@@ -63,6 +63,7 @@ type Record struct {
 	Run   string     `json:"run,omitempty"`  // the run that wrote it; empty in journals of older versions
 
 	Cluster   string       `json:"cluster,omitempty"`
+	Simulated bool         `json:"simulated,omitempty"`  // in start: it is a rehearsal of that cluster
 	UID       string       `json:"clusterUID,omitempty"` // in a record of an identity: what tells the cluster from every other
 	Version   string       `json:"version,omitempty"`
 	Operation string       `json:"operation,omitempty"` // joins grant, before, after, verified

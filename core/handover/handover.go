@@ -51,9 +51,9 @@ type Open struct {
 	Label    string      `json:"label,omitempty"`
 	Reason   string      `json:"reason"`
 	Since    *time.Time  `json:"since,omitempty"`
-	Earlier  bool        `json:"sinceEarlier,omitempty"` // nobody saw it begin: it was so at the time in since already
-	Hint     string      `json:"hint,omitempty"`         // the cause that is known, or what to do
-	Aside    *Promise    `json:"aside,omitempty"`        // the note by which it waits for somebody else
+	About    bool        `json:"sinceAbout,omitempty"` // nobody saw it begin: since is the nearest time that is known
+	Hint     string      `json:"hint,omitempty"`       // the cause that is known, or what to do
+	Aside    *Promise    `json:"aside,omitempty"`      // the note by which it waits for somebody else
 }
 
 // Running is an operation that is under way.
@@ -102,8 +102,9 @@ const wrongFrom = 10 * time.Minute
 // Of makes the note of a Snapshot. The account is that of the journal; nil where there is none.
 func Of(s *core.Snapshot, a *record.Account) Handover {
 	u := progress.Update(s)
-	h := Handover{Format: Format, Cluster: wording.OneLine(s.Cluster, 100), By: s.Operator, At: s.Now.UTC(), From: wording.OneLine(u.From, 60),
-		To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{}, Running: []Running{}, Promise: []Promise{},
+	h := Handover{Format: Format, Cluster: wording.OneLine(s.CalledCluster(), 100), By: s.Operator, At: s.Now.UTC(),
+		From: wording.OneLine(u.From, 60), To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{},
+		Running: []Running{}, Promise: []Promise{},
 		SetBack: setBack(withChanges(s, a)),
 		Held:    wording.OneLine(forecast.Finish(s).Held, core.MostWhy),
 		Next:    next(s), Wrong: []Wrong{}, Unseen: unseen(s),
@@ -178,7 +179,7 @@ func (h *Handover) open(s *core.Snapshot, promised []core.Note) {
 			o.Hint = a.Diagnosis.Remedy
 		}
 		if !a.Since.At.IsZero() {
-			o.Since, o.Earlier = new(a.Since.At.UTC()), !a.Since.Exact
+			o.Since, o.About = new(a.Since.At.UTC()), !a.Since.Exact
 		}
 		if a.Aside != nil {
 			o.Aside = new(promise(s, *a.Aside))

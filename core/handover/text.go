@@ -29,7 +29,7 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	for _, o := range h.Open {
 		text := labelled(o.Label) + o.Reason
 		if o.Since != nil {
-			text += ", since " + wording.TextIf(o.Earlier, "before ", "") + t.at(*o.Since)
+			text += ", since " + wording.TextIf(o.About, "about ", "") + t.at(*o.Since)
 		}
 		if o.Impact != "" {
 			text += " (" + o.Severity + "; suffers: " + string(o.Impact) + ")"

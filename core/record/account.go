@@ -15,14 +15,15 @@ const Format = 1
 // Account is what a journal tells of one update, or of the maintenance outside one. Times are the cluster's, in UTC; durations are seconds.
 // What the journal does not tell is empty or zero.
 type Account struct {
-	Format  int    `json:"format"`
-	Cluster string `json:"cluster"`
-	Outside bool   `json:"outside,omitempty"` // it is of no update: graceful reboots, maintenance mode
-	From    string `json:"from,omitempty"`    // releases
-	To      string `json:"to,omitempty"`
-	Began   Time   `json:"began"`             // null: it is not known, or has not come
-	Ended   Time   `json:"ended"`             // null while it runs, as far as the journal tells
-	EndSeen bool   `json:"endSeen,omitempty"` // somebody watched when it ended
+	Format    int    `json:"format"`
+	Cluster   string `json:"cluster"`
+	Simulated bool   `json:"simulated,omitempty"` // it is of a rehearsal of that cluster
+	Outside   bool   `json:"outside,omitempty"`   // it is of no update: graceful reboots, maintenance mode
+	From      string `json:"from,omitempty"`      // releases
+	To        string `json:"to,omitempty"`
+	Began     Time   `json:"began"`             // null: it is not known, or has not come
+	Ended     Time   `json:"ended"`             // null while it runs, as far as the journal tells
+	EndSeen   bool   `json:"endSeen,omitempty"` // somebody watched when it ended
 
 	// Nobody watched when it ended; the time is that at which its plan was complete, by the plan itself.
 	EndReconstructed bool `json:"endReconstructed,omitempty"`

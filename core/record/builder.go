@@ -59,7 +59,7 @@ func (b *builder) runsOf(r *Reader, own part) {
 	}
 	for _, p := range r.parts {
 		for _, l := range p.lines {
-			b.Cluster = cmp.Or(b.Cluster, l.Cluster)
+			b.Cluster, b.Simulated = cmp.Or(b.Cluster, l.Cluster), b.Simulated || l.Simulated
 			if k := l.Kind; !l.Again && of[l.Run] && (k == engine.RecordStart || k == engine.RecordStop || k == engine.RecordIdentity) &&
 				!told[b.lineOf(l)] {
 				b.run(l, b.lineOf(l))

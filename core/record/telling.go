@@ -64,6 +64,7 @@ func (a *Account) SealOf(s Seal) string {
 
 // Title is what the report is of: "mos: update 21.0.0 → 21.0.1", "mos: graceful reboots, no update".
 func (a *Account) Title() string {
+	cluster := core.RehearsalOf(a.Cluster, a.Simulated)
 	if a.Outside {
 		var what []string
 		for _, x := range a.Actions {
@@ -72,11 +73,11 @@ func (a *Account) Title() string {
 			}
 		}
 		if len(what) == 0 {
-			return a.Cluster + ": maintenance outside an update"
+			return cluster + ": maintenance outside an update"
 		}
-		return a.Cluster + ": " + wording.Some(what, 3) + ", no update"
+		return cluster + ": " + wording.Some(what, 3) + ", no update"
 	}
-	return a.Cluster + ": " + wording.Update(a.From, a.To)
+	return cluster + ": " + wording.Update(a.From, a.To)
 }
 
 // Summary is the update in a few sentences.

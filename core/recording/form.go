@@ -24,6 +24,7 @@ type Head struct {
 	File      int       `json:"file"` // 1 for the first of the recording
 
 	Cluster      string               `json:"cluster"`
+	Simulated    bool                 `json:"simulated,omitzero"` // it is a rehearsal of that cluster
 	Operator     string               `json:"operator,omitzero"`
 	Place        core.ManagementPlace `json:"place,omitzero"`
 	Own          core.ClusterPlace    `json:"own,omitzero"`
