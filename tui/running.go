@@ -77,7 +77,14 @@ func (m *Model) runningLine(w int) draw.Line {
 		return nil
 	}
 	k := operationMark(m.look.Glyph, op.State)
-	out := draw.Line{draw.Blank(1), draw.Text(k.tone, k.glyph+" "+string(op.State)), draw.Blank(2), draw.Text(themes.Strong, op.Title)}
+	tone, word := k.tone, string(op.State)
+	switch op.Asked { // which a narrow screen must not cut
+	case core.ControlPause:
+		tone, word = themes.Warn, "will be held"
+	case core.ControlStop:
+		tone, word = themes.Warn, "will stop"
+	}
+	out := draw.Line{draw.Blank(1), draw.Text(tone, k.glyph+" "+word), draw.Blank(2), draw.Text(themes.Strong, op.Title)}
 	if len(op.Items) > 0 {
 		ended := 0
 		for _, it := range op.Items {
@@ -88,12 +95,6 @@ func (m *Model) runningLine(w int) draw.Line {
 		out = append(out, draw.Blank(2))
 		out = append(out, draw.Gauge(m.look.Glyph, ended, len(op.Items), 8)...)
 		out = out.And(themes.Text, fmt.Sprintf(" %d of %d", ended, len(op.Items)))
-	}
-	switch op.Asked {
-	case core.ControlPause:
-		out = out.And(themes.Warn, "  will be held")
-	case core.ControlStop:
-		out = out.And(themes.Warn, "  will stop")
 	}
 	text := op.Text
 	for _, it := range op.Items {

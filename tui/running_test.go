@@ -160,7 +160,8 @@ func TestTheLineSaysWhatABatchWillDo(t *testing.T) {
 		"a hold":        {asked(core.ControlPause), "will be held", "h go on  o omit  t stop", "resume A"},
 		"a stop":        {asked(core.ControlStop), "will stop", "", ""},
 	} {
-		d := drive(world(), 120, 40)
+		d := drive(world(), 80, 24)
+		row.op.Title = "live-migrate 16 instances from cmp-07"
 		d.fresh(withOperations(row.op))
 		d.later(2 * hushFor)
 		frame := stripped(d.shows())

@@ -243,7 +243,14 @@ func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch
 		e.changed()
 		e.awaitItem(ctx, op, item)
 		if !op.goesOn() || op.isStopped() || e.ctx.Err() != nil {
-			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: the batch is held"
+			why := "the batch is held"
+			switch {
+			case e.ctx.Err() != nil:
+				why = "Lockstep is leaving"
+			case op.isStopped():
+				why = "the batch is stopped"
+			}
+			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: " + why
 			return o
 		}
 		if s := e.Snapshot(); b.Node != "" && s.Known(core.SourceNodeRequests) && step.StandingRequest(s, b.Node) != b.Request {

@@ -89,8 +89,16 @@ func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
 	})
 }
 
-// A batch can be held between two tries.
-func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
+// A batch can be held or stopped between two tries, and says which of them it was.
+func TestABatchThatIsHeldOrStoppedDoesNotTryAgain(t *testing.T) {
+	for control, says := range map[core.Control]string{core.ControlPause: "not tried again: the batch is held",
+		core.ControlStop: "not tried again: the batch is stopped"} {
+		t.Run(string(control), func(t *testing.T) { triesNothingAgain(t, control, says) })
+	}
+}
+
+func triesNothingAgain(t *testing.T, control core.Control, says string) {
+	t.Helper()
 	bubble.Run(t, func(t *testing.T) {
 		b, id, _ := movesHeld(t)
 		defer b.end()
@@ -98,12 +106,12 @@ func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
 		c.mu.Lock()
 		c.failMoves = true
 		c.mu.Unlock()
-		b.engine.Control(id, core.ControlPause)
+		b.engine.Control(id, control)
 		c.mu.Lock()
 		c.finish("id-web-1")
 		c.mu.Unlock()
 		op := b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
-		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, "not tried again") || len(c.written()) != 1 {
+		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, says) || len(c.written()) != 1 {
 			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
 		}
 	})
