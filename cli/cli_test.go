@@ -36,7 +36,7 @@ func TestWhatCannotBeDoneSaysWhatToDo(t *testing.T) {
 	}{
 		{"no kubeconfig", []string{"status"}, []string{"kubeconfig", "--kubeconfig"}},
 		{"a kubeconfig that is not there", []string{"status", "--kubeconfig", "/nowhere/config"}, []string{"/nowhere/config"}},
-		{"no terminal", []string{"demo"}, []string{"needs a terminal", "lockstep status"}},
+		{"no terminal", nil, []string{"needs a terminal", "lockstep status"}},
 		{"an unknown format", []string{"status", "-o", "xml"}, []string{`"xml"`, "table, json or yaml"}},
 		{"a speed that is none", []string{"demo", "--speed", "0"}, []string{"--speed", "above 0"}},
 		{"an unknown scenario", []string{"demo", "--scenario", "nonesuch"}, []string{"nonesuch"}},

@@ -218,7 +218,7 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 			text = client.Origin() + " is simulated, and the management cluster is not"
 		}
 		return p, &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerKubernetes, Call: "open " + id.Called(), Message: text,
-			Remedy: "Open it by itself, with --no-clusters, or take it out of the configuration's section clusters."}
+			Remedy: "Open it by itself, with --no-clusters."}
 	}
 	if watch.follows != nil {
 		p.clock, p.pace = watch.clock, watch.pace

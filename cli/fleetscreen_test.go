@@ -80,6 +80,16 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 			t.Errorf("%s: nothing says what to do: %v", name, err)
 		}
 	}
+	p.kubeconfig = unmarked(t, c.KubeconfigPath) // a list that is real
+	p.config.Clusters["fra/mos-fra"] = access{Kubeconfig: c.KubeconfigPath, Context: "mos-fra"}
+	if watch, err = openFleet(t.Context(), p, p.log); err != nil {
+		t.Fatal(err)
+	}
+	screen.place = p
+	if _, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "is simulated, and the management cluster is not") {
+		t.Errorf("a simulated cluster is opened from a real list: %v", err)
+	}
 }
 
 // The list is opened where the context is that of the management cluster, and by the flag.

@@ -25,36 +25,38 @@ func (s *session) identify(ctx context.Context) {
 		is  core.Identity
 		uid string // of the cluster
 	)
-	questions, who, logins := []question{}, question{}, uint64(0)
-	var unnamed time.Time // since when a new login has no name (wall time); zero: it has one, or was given up
-	anybodys := func(why error) {
-		unnamed = time.Time{}
-		s.engine.Unidentified(why)
-	}
+	questions := []question{}
 	if s.kube != nil {
 		questions = append(questions, question{core.SourceNodes, func(ctx context.Context) (err error) {
 			uid, err = s.kube.ClusterUID(ctx)
 			s.noteJournal(uid)
 			return err
 		}})
-		who = question{core.SourceNodes, func(ctx context.Context) (err error) {
-			logins = s.kube.Logins() // of before, so that one that comes meanwhile counts as new
-			is.KubernetesUser, is.KubernetesGroups, err = s.kube.WhoAmI(ctx)
-			switch {
-			case err == nil:
-				unnamed = time.Time{}
-			case ctx.Err() == nil && !mayPass(err) && !unnamed.IsZero():
-				anybodys(err)
-			}
-			return err
-		}}
-		questions = append(questions, who)
 	}
 	if s.client != nil {
 		questions = append(questions, question{core.SourceComputeServices, func(ctx context.Context) (err error) {
 			is.OpenStackUser, is.OpenStackProject, err = s.client.WhoAmI(ctx)
 			return err
 		}})
+	}
+	var (
+		asksWho = s.kube != nil
+		logins  uint64
+		unnamed time.Time // since when a new login has no name, by the time that this machine is awake; zero: it has one, or was given up
+	)
+	anybodys := func(why error) {
+		unnamed = time.Time{}
+		s.engine.Unidentified(why)
+	}
+	who := func(ctx context.Context) (err error) {
+		is.KubernetesUser, is.KubernetesGroups, err = s.kube.WhoAmI(ctx)
+		switch {
+		case err == nil:
+			unnamed = time.Time{}
+		case ctx.Err() == nil && !mayPass(err) && !unnamed.IsZero():
+			anybodys(err)
+		}
+		return err
 	}
 	snapshots, stop := s.engine.Subscribe()
 	defer stop()
@@ -65,30 +67,35 @@ func (s *session) identify(ctx context.Context) {
 			return
 		case snap := <-snapshots:
 			if s.kube != nil && s.kube.Logins() != logins { // what was learned is of another login
-				logins, again, unnamed = s.kube.Logins(), time.Time{}, snap.Wall
+				logins, again, unnamed, asksWho = s.kube.Logins(), time.Time{}, time.Now(), true
 				is.KubernetesUser, is.KubernetesGroups = "", nil
 				s.engine.Identify(uid, is)
-				questions = append(questions, who)
 			}
-			if !unnamed.IsZero() && snap.Wall.Sub(unnamed) > identifyEvery {
-				anybodys(errors.New("Kubernetes does not say"))
-			}
-			if len(questions) == 0 || snap.Wall.Before(again) {
-				continue
-			}
-			asked := len(questions)
-			questions = slices.DeleteFunc(questions, func(q question) bool {
-				if snap.Sources[q.source].State != core.SourceLive {
-					return false
+			if !snap.Wall.Before(again) {
+				settled, failed := false, false
+				ask := func(q question) bool {
+					if snap.Sources[q.source].State != core.SourceLive {
+						return false
+					}
+					err := q.ask(ctx)
+					done := !s.mayLearn(err)
+					settled, failed = settled || done, failed || err != nil
+					return done
 				}
-				err := q.ask(ctx)
-				if err != nil {
+				questions = slices.DeleteFunc(questions, ask)
+				asksWho = asksWho && !ask(question{core.SourceNodes, who})
+				switch {
+				case failed && !unnamed.IsZero():
+					again = snap.Wall.Add(identifyEvery / 6)
+				case failed:
 					again = snap.Wall.Add(identifyEvery)
 				}
-				return !s.mayLearn(err)
-			})
-			if len(questions) < asked {
-				s.engine.Identify(uid, is)
+				if settled {
+					s.engine.Identify(uid, is)
+				}
+			}
+			if !unnamed.IsZero() && time.Since(unnamed) > identifyEvery && ctx.Err() == nil {
+				anybodys(errors.New("the server has not said so for a minute"))
 			}
 		}
 	}

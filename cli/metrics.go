@@ -40,7 +40,7 @@ var (
 // metrics are all metrics made from a Snapshot. docs/metrics.md is written from them.
 var metrics = []metric{
 	{"lockstep_cluster_info", []string{"cluster"}, "The cluster that is watched; always 1.",
-		func(s *core.Snapshot, is func(float64, ...string)) { is(1, oneLine(s.Cluster)) }},
+		func(s *core.Snapshot, is func(float64, ...string)) { is(1, oneLine(s.CalledCluster())) }},
 	{"lockstep_snapshot_timestamp_seconds", nil, "When the newest look at everything was put together, by the exporter's clock.",
 		func(s *core.Snapshot, is func(float64, ...string)) { isTime(is, s.Wall) }},
 	{"lockstep_cluster_timestamp_seconds", nil, "The cluster's time at that moment; the times of updates and phases compare with it.",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/core"
 	"lockstep/core/engine"
 	"lockstep/core/news"
 	"lockstep/core/recording"
@@ -59,8 +60,8 @@ func (s *session) beginRecording(p place, cfg *engine.Config) error {
 	path, began := p.recordPath, time.Now()
 	if info, err := os.Stat(path); err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) {
 		// The number of the process: a watch may begin one of the same cluster in the same second.
-		path = filepath.Join(path, fmt.Sprintf("%s-%s-%d%s", fileName(cfg.Cluster), began.Format("20060102-150405"), os.Getpid(),
-			recordingEnding))
+		path = filepath.Join(path, fmt.Sprintf("%s-%s-%d%s", fileName(core.RehearsalOf(cfg.Cluster, cfg.Simulated)),
+			began.Format("20060102-150405"), os.Getpid(), recordingEnding))
 	}
 	next := recording.FileName(path, 2)
 	if _, err := os.Stat(next); err == nil {

@@ -253,11 +253,15 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 	fmt.Fprintf(out, "%d %s%s: %s; %s (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "), fine)
 }
 
+// ofNewerReleases are the resources that MOSK releases before theirs do not have.
+var ofNewerReleases = []core.SourceID{core.SourceDeletionRequests, core.SourceDisableNotices}
+
 // blind tells whether something about nodes and what runs on them is not seen now.
 func (s *Status) blind() bool {
 	return slices.ContainsFunc(s.Sources, func(src StatusSource) bool {
 		id, state := core.SourceID(src.ID), core.SourceState(src.State)
-		seen := state == core.SourceLive || state == core.SourceAbsent || id == core.SourceOpenStackDeployment // for operators alone
+		seen := state == core.SourceLive || state == core.SourceAbsent && (id.MayBeAbsent() || slices.Contains(ofNewerReleases, id)) ||
+			state == core.SourceForbidden && id == core.SourceOpenStackDeployment // which is for operators alone
 		return !seen && (id.Server() == core.ServerKubernetes || id.Server() == core.ServerOpenStack)
 	})
 }

@@ -2,7 +2,8 @@ package core
 
 import "time"
 
-// Since is when something began. If nobody saw the beginning, Exact is false and it began at At or before.
+// Since is when something began. If nobody saw the beginning, Exact is false, and At is the nearest time that is known: mostly it began
+// then or before; where a rule knows only what came first, it began then or later.
 type Since struct {
 	At    time.Time
 	Exact bool

@@ -5,6 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"lockstep/core"
 )
 
 // WhoAmI asks the API server as whom it knows the login: a user and its groups. Every authenticated user may ask. A server older than
@@ -23,7 +25,11 @@ func (c *Client) WhoAmI(ctx context.Context) (user string, groups []string, err 
 			groups = append(groups, name)
 		}
 	}
-	return info.text("username"), groups, nil
+	if user = info.text("username"); user == "" {
+		return "", nil, &core.APIError{Kind: core.ErrOther, Server: core.ServerKubernetes, Call: "ask as whom the server knows us",
+			Message: "it names nobody"}
+	}
+	return user, groups, nil
 }
 
 // ClusterUID is what tells the cluster from every other, by whatever address it is reached: the UID of its namespace kube-system. The

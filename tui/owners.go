@@ -274,7 +274,7 @@ func (p *ownersPage) save(m *Model) tea.Cmd {
 	case len(p.shown()) == 0:
 		return m.say(toneWarn, "there is nothing to save")
 	}
-	what := []string{"owners", m.snap.Cluster, p.about(m)}
+	what := []string{"owners", m.snap.CalledCluster(), p.about(m)}
 	if i := p.at(); i >= 0 {
 		what = append(what, p.notes[i].Project)
 	}

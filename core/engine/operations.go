@@ -243,7 +243,7 @@ func (op *operation) snapshot() core.Operation {
 	case s.State.Ended():
 	case op.stopped:
 		s.Asked = core.ControlStop
-	case op.paused && s.State != core.OperationPaused && op.nextItem() >= 0: // with nothing left to begin it just ends
+	case op.paused && s.State != core.OperationPaused:
 		s.Asked = core.ControlPause
 	}
 	return s

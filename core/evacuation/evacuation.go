@@ -23,7 +23,7 @@ func NewForecast(s *core.Snapshot, f core.EvacuationFacts, r Request) (Forecast,
 		return Forecast{}, errors.New("no compute node is known")
 	}
 	e := newEvacuation(s, &f, nodes, max(r.AtOnce, 1))
-	p := Forecast{Cluster: core.Tidy(s.Cluster), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
+	p := Forecast{Cluster: core.Tidy(s.CalledCluster()), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
 		Nodes: []NodeForecast{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done,
 		Otherwise: append(slices.Clone(notes), e.disks.note())}
 	if f.PinnedZones == nil {

@@ -45,8 +45,8 @@ type Ask struct {
 // NewDocument says how long the update takes, and until when.
 func NewDocument(s *core.Snapshot, ask Ask) Document {
 	f := Of(s)
-	d := Document{Cluster: core.Tidy(s.Cluster), AsOf: s.Second(), formula: FormulaOf(s), parts: f.Parts, record: Kept(s), whole: f.Whole,
-		nodesEnd: f.NodesEnd, foretold: foretold(s), update: s.History.Update.UID}
+	d := Document{Cluster: core.Tidy(s.CalledCluster()), AsOf: s.Second(), formula: FormulaOf(s), parts: f.Parts, record: Kept(s),
+		whole: f.Whole, nodesEnd: f.NodesEnd, foretold: foretold(s), update: s.History.Update.UID}
 	d.Headline = headline(s, f)
 	d.Sections = append(d.Sections, untilSection(s, f))
 	if !ask.Before.IsZero() && f.Running {

@@ -145,7 +145,7 @@ func (r *Reporter) Next(s *core.Snapshot) (out []Line) {
 func (r *Reporter) next(s *core.Snapshot) []Line {
 	var out []Line
 	add := func(l Line) {
-		l.Format, l.At, l.Wall, l.Cluster = Format, s.Now.UTC(), s.Wall.UTC(), wording.OneLine(s.Cluster, 100)
+		l.Format, l.At, l.Wall, l.Cluster = Format, s.Now.UTC(), s.Wall.UTC(), wording.OneLine(s.CalledCluster(), 100)
 		out = append(out, l)
 	}
 	first := !r.began

@@ -206,7 +206,7 @@ func writeNote(s *core.Snapshot, b *strings.Builder, n OwnerNote) {
 	if cc := mails(n.Members); len(cc) > 0 {
 		say("Cc: ", strings.Join(cc, ", "))
 	}
-	say("Subject: ", core.Printable(s.Cluster, 100), ": maintenance of hosts with instances of project ", n.Project)
+	say("Subject: ", core.Printable(s.CalledCluster(), 100), ": maintenance of hosts with instances of project ", n.Project)
 	say()
 	release := ""
 	if u := progress.Update(s); u.To != "" && u.Running {
