@@ -169,8 +169,6 @@ func kindOf(api, path string, r *http.Request) string {
 			return "who holds the operator lease, here and in other namespaces"
 		case strings.Contains(r.URL.Path, "/proxy/api/v2/"):
 			return "alerts and silences of Alertmanager"
-		case strings.HasSuffix(r.URL.Path, "/api/v1/pods"):
-			return "the pods of one node in maintenance"
 		}
 		return "a page of a list, before its watch"
 	}
@@ -500,7 +498,7 @@ Why so often:
 - **Migrations**: a list of what changed shows what runs and what ended. A record that was not changed since it was made is not in it, so
   the newest records are read as well, every half minute and after a write.
 - **Progress** Nova tells of one instance at a time: at most 4 in a turn of 3 seconds, however many migrations run. They take turns.
-- **Pods** of a node are listed every 10 seconds while it is in maintenance, one list for each node.
+- **Pods** of a node are watched while it is in maintenance, by a watch for each node. A pod that changes is one event.
 - **Volumes** on hosts' own disks are listed host by host, every 30 seconds: of up to 32 such hosts, else of those in maintenance. Without
   any, one volume is asked for, which shows that Cinder answers. What L3 and DHCP agents serve Neutron tells agent by agent: asked on
   gateways that have a migration mode.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"lockstep/core"
 	"lockstep/kube"
@@ -260,11 +265,33 @@ func (r *rig) goesThrough(st switchboard.State) {
 		time.Sleep(time.Minute) // nothing may be lost in this time
 		r.last = r.s.engine.Snapshot()
 	case told:
+		if halved[st.Kind] && st.Server.IsKubernetes() {
+			r.nodeChanges()
+		}
 		r.until("it is told", func(s *core.Snapshot) bool { return troubled(s, server, want.is) != nil })
 		r.showsOneOf(worst(want.kinds, string(server)))
 		r.until("the other server goes on", func(s *core.Snapshot) bool { return live(s, other) })
 	default:
 		r.t.Errorf("nobody says what is to be seen of %s", st)
+	}
+}
+
+// halved are the faults that spoil what comes. A watch on which nothing comes works on, and all it has shown is right.
+var halved = map[string]bool{"truncated": true, "short": true}
+
+// nodeChanges changes a node, so that an event is due.
+func (r *rig) nodeChanges() {
+	r.t.Helper()
+	config := rest.CopyConfig(r.AdminConfig())
+	config.UserAgent = "rockoon" // no fault hits the cloud's own
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	name := slices.Min(slices.Collect(maps.Keys(r.last.Nodes)))
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{"changed":%q}}}`, time.Now().Format("150405"))
+	if _, err := client.CoreV1().Nodes().Patch(r.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		r.t.Fatal(err)
 	}
 }
 

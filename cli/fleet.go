@@ -58,7 +58,7 @@ func openFleet(ctx context.Context, p place, log *log) (*fleetWatch, error) {
 	}
 	watch := kube.WatchOptions{Log: log.Logger}
 	if p.pace > 1 {
-		watch = hurried(watch, p.pace)
+		watch = hurried(watch)
 	}
 	o := kube.FleetOptions{WatchOptions: watch}
 	if p.pace > 1 {

@@ -300,7 +300,7 @@ func (s *session) unavailable(sources []core.SourceID, err error) {
 func (s *session) watch(p place, client, management *kube.Client) {
 	watch := kube.WatchOptions{Log: s.log.Logger, Selectors: s.selectors, Claims: s.cleansUp}
 	if p.pace > 1 {
-		watch = hurried(watch, p.pace)
+		watch = hurried(watch)
 	}
 	if client != nil {
 		s.watcher = kube.NewWatcher(client, s.engine.Apply, watch)
@@ -315,8 +315,7 @@ func (s *session) watch(p place, client, management *kube.Client) {
 
 // hurried returns the watcher's times for a cluster whose clock runs faster than real time: half a minute on a real cluster must
 // not become half an hour of a simulated one.
-func hurried(o kube.WatchOptions, pace float64) kube.WatchOptions {
-	o.PodInterval = max(time.Duration(float64(10*time.Second)/pace), 500*time.Millisecond)
+func hurried(o kube.WatchOptions) kube.WatchOptions {
 	o.SyncDeadline, o.ListTimeout = 4*time.Second, 5*time.Second
 	o.AbsentRetry, o.RefusalGrace = 2*time.Second, 3*time.Second
 	o.BackoffMin, o.BackoffMax = 300*time.Millisecond, 2*time.Second

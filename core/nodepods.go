@@ -16,13 +16,12 @@ type NodePods struct {
 	Evictable int        // pods that a drain has to move: not DaemonSet pods, not static, not finished
 	NotReady  []PodName  // pods that are not ready (Jobs' pods excepted), sorted
 	Ended     []EndedPod // pods of NotReady that have ended and that only a person deletes; by name
-	AsOf      time.Time
-	// NodeReadySince is the node's ReadySince as it was known when the list was asked for. A list from before the node went down or
-	// came back tells nothing of the pods now: their readiness is from before a reboot.
+	// NodeReadySince is the node's ReadySince as it was known when the pods were listed. A list from before the node went down
+	// or came back tells nothing of the pods now: their readiness is from before a reboot.
 	NodeReadySince time.Time
 }
 
-// PodsOf names a node whose pods are to be listed, and the NodeReadySince that the list is to have.
+// PodsOf names a node whose pods are to be watched, and the NodeReadySince that the list is to have.
 type PodsOf struct {
 	Node           string
 	NodeReadySince time.Time

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,7 +48,9 @@ func WatchPermissions() []Permission {
 			needs = append(needs, r.permission(verb))
 		}
 	}
-	needs = append(needs, Permission{Verb: "list", Resource: gvrPods.Resource})
+	for _, verb := range []string{"list", "watch"} {
+		needs = append(needs, Permission{Verb: verb, Resource: gvrPods.Resource}) // of single nodes
+	}
 	slices.SortFunc(needs, func(a, b Permission) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(needs)
 }
@@ -90,6 +93,9 @@ type Access struct {
 	mu      sync.Mutex
 	answers map[Permission]bool
 }
+
+// requestsApart is the time between requests that are made side by side: where they have to wait for their turn, it is in their order.
+const requestsApart = 50 * time.Microsecond
 
 // NewAccess makes an Access that knows nothing yet.
 func NewAccess(client *Client) *Access {

@@ -262,7 +262,7 @@ type alertAnswer struct {
 }
 
 func (o alertAnswer) alert() core.Alert {
-	a := core.Alert{Fingerprint: o.Fingerprint, Labels: map[string]string{}, Since: podTime(o.StartsAt).UTC().Truncate(time.Second),
+	a := core.Alert{Fingerprint: o.Fingerprint, Labels: map[string]string{}, Since: alertTime(o.StartsAt).UTC().Truncate(time.Second),
 		SilencedBy: o.Status.SilencedBy, Inhibited: len(o.Status.InhibitedBy) > 0,
 		Summary: kept(cmp.Or(o.Annotations["summary"], o.Annotations["description"], o.Annotations["message"]))}
 	for name, value := range o.Labels {
@@ -293,8 +293,14 @@ type silenceAnswer struct {
 	CreatedBy, Comment string
 }
 
+// alertTime reads a time of Alertmanager's; zero where there is none.
+func alertTime(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text)
+	return t
+}
+
 func (o silenceAnswer) silence() core.Silence {
-	s := core.Silence{ID: o.ID, State: o.Status.State, Starts: podTime(o.StartsAt).UTC(), Ends: podTime(o.EndsAt).UTC(),
+	s := core.Silence{ID: o.ID, State: o.Status.State, Starts: alertTime(o.StartsAt).UTC(), Ends: alertTime(o.EndsAt).UTC(),
 		By: kept(o.CreatedBy), Comment: kept(o.Comment)}
 	for _, m := range o.Matchers {
 		s.Matchers = append(s.Matchers, core.Matcher{Name: m.Name, Value: core.Redact(m.Value), Regex: m.IsRegex,

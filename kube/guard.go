@@ -22,7 +22,7 @@ func (w *Watcher) guard(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-silence.C:
-			for _, s := range w.streams {
+			for _, s := range w.all() {
 				s.checkSilence(time.Now())
 			}
 		case <-probe.C:
@@ -44,7 +44,7 @@ func (w *Watcher) guard(ctx context.Context) {
 			default:
 				failures++
 				wait = w.opts.ProbeInterval / 5
-				for _, s := range w.streams {
+				for _, s := range w.all() {
 					s.mistrust(err)
 				}
 			}
@@ -66,7 +66,7 @@ func (w *Watcher) probe(ctx context.Context) *core.APIError {
 
 // heardSince tells whether any watch has delivered something since t.
 func (w *Watcher) heardSince(t time.Time) bool {
-	for _, s := range w.streams {
+	for _, s := range w.all() {
 		s.mu.Lock()
 		heard := s.heard.After(t)
 		s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *stream) checkSilence(now time.Time) {
 	}
 	if s.recycled.Before(s.heard) {
 		s.recycled = now
-		s.opts.Log.Info("a silent watch is opened again", "source", s.res.source, "silent", silent)
+		s.opts.Log.Info("a silent watch is opened again", "source", s.res.key(), "silent", silent)
 		s.close()
 		return
 	}

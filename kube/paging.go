@@ -56,9 +56,14 @@ func (s *stream) List(options metav1.ListOptions) (runtime.Object, error) {
 // at once (apiserver, storage/cacher). All pages are from one moment, unless they take longer than the server's history reaches
 // back (five minutes in etcd). Then the rest is from a later moment, and the watch begins at the first page's version: it delivers
 // what has changed since.
+//
+// The pods of one node are the exception. They come from the server's cache, all at once: it has them by node, and etcd would go through
+// those of the whole cluster.
 func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	s.choose(&options)
-	options.ResourceVersion, options.ResourceVersionMatch, options.Continue = "", "", ""
+	if options.Continue = ""; s.res.node == "" {
+		options.ResourceVersion, options.ResourceVersionMatch = "", ""
+	}
 	list := &internalversion.List{}
 	for failures := 0; ; {
 		options.Limit = s.pageSize()
@@ -90,6 +95,7 @@ func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions
 		if options.Continue = page.GetContinue(); options.Continue == "" {
 			return list, nil
 		}
+		options.ResourceVersion = "" // it is a part of the token
 	}
 }
 

@@ -1,105 +1,197 @@
 package kube
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
-// slowPods is a line on which each list of pods takes a second, and some are refused.
-type slowPods struct {
-	next   http.RoundTripper
-	refuse []string // nodes
-
-	mu               sync.Mutex
-	now, most, asked int
-	began            map[string]time.Time // by node
+// podOn is a pod of OpenStack's on a node. It is named after its node and is not ready.
+func podOn(node, name string) string {
+	return `{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `-` + node + `, namespace: openstack}, spec: {nodeName: ` + node +
+		`, containers: [{name: c, image: i}]}, status: {phase: Running}}`
 }
 
-func (s *slowPods) RoundTrip(r *http.Request) (*http.Response, error) {
-	node, found := strings.CutPrefix(r.URL.Query().Get("fieldSelector"), "spec.nodeName=")
-	if !found {
-		return s.next.RoundTrip(r)
+// podsAt are the names of the pods of a node that are not ready; nil when its pods are not known.
+func (v *view) podsAt(node string) []string {
+	p, known := v.objects[core.SourceNodePods][node].(*core.NodePods)
+	if !known {
+		return nil
 	}
-	s.mu.Lock()
-	s.asked++
-	s.began[node] = time.Now()
-	s.now++
-	s.most = max(s.most, s.now)
-	s.mu.Unlock()
-	time.Sleep(time.Second)
-	s.mu.Lock()
-	s.now--
-	s.mu.Unlock()
-	if slices.Contains(s.refuse, node) {
-		return nil, fmt.Errorf("no line to %s", node)
+	names := []string{}
+	for _, pod := range p.NotReady {
+		names = append(names, strings.TrimSuffix(pod.Name, "-"+node))
 	}
-	return s.next.RoundTrip(r)
+	return names
 }
 
-// Pods of many nodes are listed a few at a time: their answers come together, and the server never gets all of them at once.
-func TestPodsOfManyNodesAreListedAFewAtATime(t *testing.T) {
+// podRequests are the requests for the pods of nodes, as "list n1".
+func (c *cluster) podRequests() []string {
+	var asked []string
+	for _, r := range c.Requests() {
+		if node, found := strings.CutPrefix(r.Query.Get("fieldSelector"), "spec.nodeName="); found && r.UserAgent == "lockstep/test" {
+			asked = append(asked, r.Verb+" "+node)
+		}
+	}
+	return asked
+}
+
+func TestPodsOfNamedNodesOnly(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		var nodes []core.PodsOf
-		for i := range 3*podListsAtOnce - 1 {
-			name := fmt.Sprintf("n%02d", i)
-			nodes = append(nodes, core.PodsOf{Node: name})
-			c.create(fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: on-%s, namespace: default},
-  spec: {nodeName: %[1]s, containers: [{name: c, image: x}]}, status: {phase: Running}}`, name))
+		c.create(node("n1"))
+		c.create(node("n2"))
+		for _, at := range []string{"n1", "n2"} {
+			c.create(podOn(at, "a"))
+			c.create(podOn(at, "b"))
 		}
-		list := func(refuse ...string) ([]*core.NodePods, *core.APIError, *slowPods, time.Duration) {
-			t.Helper()
-			client, l := c.client(kubeapi.Readonly), &slowPods{next: c.network.Transport("lockstep"), refuse: refuse,
-				began: map[string]time.Time{}}
-			config := *client.session.Load().config
-			config.Transport, config.WrapTransport = l, nil
-			session, err := newSession(&config, client.secrets, nil)
-			if err != nil {
-				t.Fatal(err)
+		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}})
+		o.wait("n1's pods", func(v *view) bool {
+			p, ok := v.objects[core.SourceNodePods]["n1"].(*core.NodePods)
+			return ok && p.Total == 2 && p.Evictable == 2 && slices.Equal(v.podsAt("n1"), []string{"a", "b"})
+		})
+		began := time.Now()
+		now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+		if err := c.admin.Resource(gvrPods).Namespace("openstack").Delete(t.Context(), "a-n1", now); err != nil {
+			t.Fatal(err)
+		}
+		c.create(podOn("n1", "c"))
+		o.wait("what has changed", func(v *view) bool { return slices.Equal(v.podsAt("n1"), []string{"b", "c"}) })
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("a change of a pod was seen after %s", took)
+		}
+		w.SetPodNodes([]core.PodsOf{{Node: "n2"}})
+		o.wait("n2's instead", func(v *view) bool { return v.is(core.SourceNodePods, "n2") })
+		o.look(func(v *view) {
+			if v.podsAt("n1") != nil {
+				t.Error("the pods of a node that nobody wants any more are kept")
 			}
-			client.session.Store(session)
-			began := time.Now()
-			lists, failed := newPodPoller(0, client, nil, (WatchOptions{}).withDefaults()).listAll(t.Context(), nodes)
-			return lists, failed, l, time.Since(began)
+		})
+		began, back := time.Now(), time.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)
+		w.SetPodNodes([]core.PodsOf{{Node: "n2", NodeReadySince: back}})
+		o.wait("n2's since it is back", func(v *view) bool {
+			p, ok := v.objects[core.SourceNodePods]["n2"].(*core.NodePods)
+			return ok && p.NodeReadySince.Equal(back)
+		})
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("a node that came back was listed after %s, want at once", took)
 		}
-
-		lists, err, l, took := list()
-		if err != nil || len(lists) != len(nodes) {
-			t.Fatalf("%d lists, %v", len(lists), err)
+		w.SetPodNodes(nil)
+		o.wait("none", func(v *view) bool { return v.is(core.SourceNodePods) })
+		time.Sleep(5 * time.Minute)
+		o.look(func(v *view) {
+			if old := time.Since(v.asOf[core.SourceNodePods]); old > time.Minute {
+				t.Errorf("nothing is wanted, and that was confirmed %s ago", old)
+			}
+		})
+		if got, want := c.podRequests(), []string{"list n1", "watch n1", "list n2", "watch n2", "list n2", "watch n2"}; !slices.Equal(got, want) {
+			t.Errorf("the requests were %q, want %q", got, want)
 		}
-		for i, pods := range lists {
-			if pods.Node != nodes[i].Node || pods.Total != 1 {
-				t.Errorf("list %d is of %s and has %d pods", i, pods.Node, pods.Total)
+		for _, r := range c.Requests() {
+			ofDaemonSets := r.Query.Get("labelSelector") == labelRevision &&
+				slices.ContainsFunc([]string{"openstack", "openstack-redis", "tf"}, func(namespace string) bool {
+					return strings.Contains(r.Path, "/namespaces/"+namespace+"/")
+				})
+			ofNode := strings.HasPrefix(r.Query.Get("fieldSelector"), "spec.nodeName=")
+			if r.UserAgent == "lockstep/test" && r.Resource == "pods" && !ofDaemonSets && !ofNode {
+				t.Errorf("all pods were asked for: %s?%s", r.Path, r.Query.Encode())
+			}
+			if ofNode && r.Verb == "list" && r.Query.Get("resourceVersion") != "0" {
+				t.Errorf("etcd was asked for the pods of a node: %s?%s", r.Path, r.Query.Encode())
 			}
 		}
-		if l.most != podListsAtOnce || l.asked != len(nodes) || took < 3*time.Second || took > 4*time.Second {
-			t.Errorf("%d requests, %d at once at most, in %s", l.asked, l.most, took)
+	})
+}
+
+// The pods of all nodes are one source: it is as good as the worst of their watches, and names the node that is in trouble. What is known
+// of the others stays, and goes on.
+func TestPodsOfAllNodesAreOneSource(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		for _, name := range []string{"n1", "n2", "n3"} {
+			c.create(node(name))
+			c.create(podOn(name, "a"))
 		}
-		for i := range podListsAtOnce - 1 { // at one moment their order would be the scheduler's
-			if here, next := nodes[i].Node, nodes[i+1].Node; !l.began[here].Before(l.began[next]) {
-				t.Errorf("%s is asked for at %s, and %s at %s", here, l.began[here], next, l.began[next])
+		of := func(node string) func(*http.Request) bool {
+			return func(r *http.Request) bool { return ours(r) && r.URL.Query().Get("fieldSelector") == onNode(node) }
+		}
+		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}})
+		o.wait("both", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
+
+		// A node that cannot be listed is in nobody's way.
+		back := c.AddFault(kubeapi.Fault{Match: of("n3"), Code: http.StatusInternalServerError})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3"}})
+		o.wait("stale, for n3", func(v *view) bool {
+			err := v.err[core.SourceNodePods]
+			return v.state[core.SourceNodePods] == core.SourceStale && err.Call == "list pods of node n3" && err.Kind == core.ErrServer
+		})
+		c.create(podOn("n2", "b"))
+		o.wait("n2 goes on", func(v *view) bool { return slices.Equal(v.podsAt("n2"), []string{"a", "b"}) })
+		time.Sleep(5 * time.Minute)
+		o.look(func(v *view) {
+			if old := time.Since(v.asOf[core.SourceNodePods]); old < 4*time.Minute || v.state[core.SourceNodePods] != core.SourceStale {
+				t.Errorf("n3 was never listed, the pods are %s, and as of %s ago", v.state[core.SourceNodePods], old)
 			}
-		}
+		})
+		// Its trouble goes with it, and comes back with it: also as another watch of it begins.
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}})
+		o.wait("live without n3", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3"}})
+		o.wait("stale again", func(v *view) bool { return v.state[core.SourceNodePods] == core.SourceStale })
+		var before int
+		o.look(func(v *view) { before = len(v.history[core.SourceNodePods]) })
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3", NodeReadySince: time.Now()}})
+		time.Sleep(time.Minute)
+		o.look(func(v *view) {
+			for _, state := range v.history[core.SourceNodePods][before:] {
+				if state != core.SourceStale {
+					t.Errorf("n3 is watched anew and still refused, and the pods were %s", state)
+				}
+			}
+		})
+		back()
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2", "n3") })
+	})
+}
 
-		_, err, l, _ = list("n05", "n03")
-		if err == nil || !strings.Contains(err.Call, "n03") {
-			t.Errorf("two nodes cannot be listed, and the error is %v", err)
+// The source is confirmed as of the node that has been silent longest: what the others tell says nothing of it.
+func TestPodsAreAsOldAsTheirMostSilentNode(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		for _, name := range []string{"n1", "n2"} {
+			c.create(node(name))
+			c.create(podOn(name, "a"))
 		}
-		if l.asked > 2*podListsAtOnce {
-			t.Errorf("%d lists were asked for after an error", l.asked)
+		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}})
+		o.wait("both", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
+		c.AddFault(kubeapi.Fault{Verb: "watch", Silent: true,
+			Match: func(r *http.Request) bool { return ours(r) && r.URL.Query().Get("fieldSelector") == onNode("n1") }})
+		silent := time.Now()
+		for range 45 {
+			c.update(gvrPods, "openstack", "a-n2", func(p map[string]any) {
+				p["metadata"].(map[string]any)["labels"] = map[string]any{"at": time.Now().Format("150405")}
+			})
+			time.Sleep(time.Second)
 		}
-
-		if lists, err, l, _ = list(); err != nil || len(lists) != len(nodes) || l.asked != len(nodes) {
-			t.Errorf("after the error: %d lists, %v", len(lists), err)
-		}
+		o.look(func(v *view) {
+			if at := v.asOf[core.SourceNodePods]; at.After(silent) {
+				t.Errorf("n1 has been silent for %s, and the pods were confirmed %s later", time.Since(silent), at.Sub(silent))
+			}
+		})
+		o.wait("stale, for n1", func(v *view) bool {
+			err := v.err[core.SourceNodePods]
+			return v.state[core.SourceNodePods] == core.SourceStale && err.Call == "watch pods of node n1" && err.Kind == core.ErrTimeout
+		})
 	})
 }

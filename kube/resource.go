@@ -18,6 +18,7 @@ type resource struct {
 	gvr       schema.GroupVersionResource
 	namespace string // empty for cluster-scoped resources
 	name      string // when not empty, only the object of this name
+	node      string // when not empty, only the pods on this node
 	labels    string // when not empty, only objects that this label selector fits
 	optional  bool   // not everybody has the right: forbidden is not a failure
 	rights    string // the manifest that gives the right, where it is not everybody's
@@ -90,7 +91,18 @@ func (r resource) call(verb string) string {
 	if r.namespace != "" {
 		text += " in namespace " + r.namespace
 	}
+	if r.node != "" {
+		text += " of node " + r.node
+	}
 	return text
+}
+
+// key tells the resource from all others that are watched.
+func (r resource) key() string {
+	if r.node != "" {
+		return string(r.source) + " of " + r.node
+	}
+	return string(r.source)
 }
 
 // permission is the right to a verb on the resource, as the manifests give it.

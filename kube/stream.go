@@ -23,7 +23,7 @@ import (
 type stream struct {
 	res    resource
 	client *Client
-	out    *outbox
+	out    deltas
 	opts   WatchOptions
 	behind time.Duration  // delay after the first of those that are due at once
 	kick   chan time.Time // look again at once; the value is when that was requested
@@ -44,7 +44,10 @@ type stream struct {
 	refused   time.Time       // since when a resource that was seen has been missing or forbidden; zero while it is not
 }
 
-func newStream(r resource, behind time.Duration, client *Client, out *outbox, opts WatchOptions) *stream {
+// deltas takes what a stream brings. It owns a Delta's slices from then on, and never blocks.
+type deltas interface{ put(core.Delta) }
+
+func newStream(r resource, behind time.Duration, client *Client, out deltas, opts WatchOptions) *stream {
 	return &stream{res: r, behind: behind, client: client, out: out, opts: opts, kick: make(chan time.Time, 1)}
 }
 
@@ -54,7 +57,7 @@ func (s *stream) run(ctx context.Context) {
 	s.setState(core.SourceConnecting, nil, time.Time{})
 	s.mu.Unlock()
 	reflector := cache.NewReflectorWithOptions(s, &unstructured.Unstructured{}, s, cache.ReflectorOptions{
-		Name:            string(s.res.source),
+		Name:            s.res.key(),
 		TypeDescription: s.res.gvr.GroupResource().String(),
 	})
 	for failures := 0; ctx.Err() == nil; {
@@ -205,7 +208,7 @@ func (s *stream) backoff(failures int) time.Duration {
 	for range min(failures, 16) {
 		d = min(2*d, s.opts.BackoffMax)
 	}
-	return d + s.client.opts.Jitter(string(s.res.source), d/5)
+	return d + s.client.opts.Jitter(s.res.key(), d/5)
 }
 
 // downState is the state of a source that does not work: stale when it has objects to show, else failed.
@@ -224,7 +227,7 @@ func (s *stream) setState(state core.SourceState, err *core.APIError, next time.
 		err = &own
 	}
 	if s.state != state || errKind(s.err) != errKind(err) {
-		s.opts.Log.Info("source", "source", s.res.source, "state", state, "err", errText(err))
+		s.opts.Log.Info("source", "source", s.res.key(), "state", state, "err", errText(err))
 	}
 	s.state, s.err = state, err
 	s.out.put(core.Delta{Source: s.res.source, At: time.Now(), State: state, Err: err, Next: next})
@@ -291,7 +294,7 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 	}
 	s.choose(&options)
 	// Up to a seventh less, so that the watches do not end together.
-	seconds := int64((s.opts.WatchDuration - s.client.opts.Jitter(string(s.res.source), s.opts.WatchDuration/7)).Seconds())
+	seconds := int64((s.opts.WatchDuration - s.client.opts.Jitter(s.res.key(), s.opts.WatchDuration/7)).Seconds())
 	seconds = max(seconds, 1)
 	options.TimeoutSeconds = &seconds
 	// The server answers with the first event or bookmark at the latest. Who stands between and swallows the answer holds a source up that is
@@ -338,8 +341,11 @@ func (s *stream) close() {
 
 // choose narrows a list or watch to the wanted objects.
 func (s *stream) choose(options *metav1.ListOptions) {
-	if s.res.name != "" {
+	switch {
+	case s.res.name != "":
 		options.FieldSelector = selectors.OneTermEqualSelector("metadata.name", s.res.name).String()
+	case s.res.node != "":
+		options.FieldSelector = onNode(s.res.node)
 	}
 	options.LabelSelector = s.res.labels
 }

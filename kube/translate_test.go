@@ -3,7 +3,6 @@ package kube
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -243,14 +242,12 @@ func TestPods(t *testing.T) {
 			`}}`,
 		`{metadata: 3, status: none}`,
 	}
-	for i := range pods {
-		raw, err := yaml.YAMLToJSON([]byte(pods[i]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pods[i] = string(raw)
+	on := map[string]*pod{}
+	for _, manifest := range pods {
+		p := podOf(object(t, manifest))
+		on[p.Key()] = p
 	}
-	got := podsFrom("n1", readList(t, pods...))
+	got := podsOn(core.PodsOf{Node: "n1"}, on)
 	want := &core.NodePods{
 		Node: "n1", Total: 16,
 		Evictable: 5, // web, the terminating api, the two running pods of Jobs, and the one of which nothing is known
@@ -267,16 +264,6 @@ func TestPods(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pods differ (-want +got):\n%s", diff)
 	}
-}
-
-// readList reads pods, each in JSON, as they come in one answer of the server.
-func readList(t testing.TB, pods ...string) []pod {
-	t.Helper()
-	items, err := readPods([]byte(`{"kind": "PodList", "items": [` + strings.Join(pods, ",") + `]}`))
-	if err != nil {
-		t.Fatalf("readPods: %v", err)
-	}
-	return items
 }
 
 // FuzzTranslation feeds JSON of any shape to every translation: none may panic, and the key is always the object's own.
@@ -304,7 +291,11 @@ func FuzzTranslation(f *testing.F) {
 				t.Errorf("%s: key %q, want %q", r.source, got, want)
 			}
 		}
-		if p := podsFrom("n", readList(t, string(raw))); p.Total != 1 || p.Evictable > 1 || len(p.NotReady) > 1 {
+		p := podOf(u)
+		if p.Key() != want {
+			t.Errorf("pod: key %q, want %q", p.Key(), want)
+		}
+		if p := podsOn(core.PodsOf{}, map[string]*pod{"": p}); p.Total != 1 || p.Evictable > 1 || len(p.NotReady) > 1 {
 			t.Errorf("one pod counted as %+v", p)
 		}
 	})

@@ -30,7 +30,6 @@ type WatchOptions struct {
 	TouchInterval  time.Duration              // at most one Touch per source and interval (5 s)
 	Claims         bool                       // watch volume claims and volumes, too
 	Selectors      map[string]labels.Selector // selectors of the nodes that the played controllers hold, by controller
-	PodInterval    time.Duration              // how often the pods of the nodes in maintenance are listed (10 s)
 }
 
 func (o WatchOptions) withDefaults() WatchOptions {
@@ -48,12 +47,11 @@ func (o WatchOptions) withDefaults() WatchOptions {
 	orDuration(&o.WatchDuration, 35*time.Second)
 	orDuration(&o.SilenceAllowed, 15*time.Second)
 	orDuration(&o.TouchInterval, 5*time.Second)
-	orDuration(&o.PodInterval, 10*time.Second)
 	return o
 }
 
-// Watcher keeps core informed of what Kubernetes knows of the update: one watch for each resource, and the pods of the nodes in
-// maintenance. It stores no objects: the Engine owns the world, and a new list replaces the objects there.
+// Watcher keeps core informed of what Kubernetes knows of the update: one watch for each resource, and one for the pods of each
+// node in maintenance. It stores no objects: the Engine owns the world, and a new list replaces the objects there.
 //
 // A source is live while its watch is trusted. The API server is asked to end each watch after WatchDuration; it sends a bookmark
 // just before it does, and the watch is opened again where it ended. So a quiet source is confirmed about every 35 s, a watch that
@@ -64,7 +62,7 @@ type Watcher struct {
 	client  *Client
 	out     *outbox
 	streams []*stream
-	pods    *podPoller // nil on the management cluster
+	pods    *podWatches // nil on the management cluster
 }
 
 // apart is the delay between lists that are due at the same time, so that no two start at one moment.
@@ -78,7 +76,7 @@ func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watch
 		resources = append(resources, claimed...)
 	}
 	w := newWatcher(client, resources, sink, opts)
-	w.pods = newPodPoller(time.Duration(len(w.streams))*apart, client, w.out, w.opts)
+	w.pods = newPodWatches(time.Duration(len(w.streams))*apart, client, w.out, w.opts)
 	return w
 }
 
@@ -125,10 +123,15 @@ func (w *Watcher) SetPodNodes(nodes []core.PodsOf) {
 
 // Refresh retries every source that is waiting for its next try at once.
 func (w *Watcher) Refresh() {
-	for _, s := range w.streams {
+	for _, s := range w.all() {
 		s.again()
 	}
-	if w.pods != nil {
-		w.pods.again()
+}
+
+// all are the watches of everything, of pods too.
+func (w *Watcher) all() []*stream {
+	if w.pods == nil {
+		return w.streams
 	}
+	return slices.Concat(w.streams, w.pods.streams())
 }

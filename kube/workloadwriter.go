@@ -55,14 +55,13 @@ func (c *Checker) DaemonPods(ctx context.Context, set core.Ref, selector string)
 func (c *Checker) Pod(ctx context.Context, namespace, name string) (*core.EndedPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	pods, err := c.client.podsSelected(ctx, namespace, selectors.OneTermEqualSelector("metadata.name", name).String(), "")
+	pods, err := c.client.pods(ctx, namespace, selectors.OneTermEqualSelector("metadata.name", name).String())
 	if err != nil {
 		return nil, Describe(err, "list pod "+name+" in namespace "+namespace)
 	}
-	for i := range pods {
-		if m := &pods[i].Metadata; m.Name == name && m.Namespace == namespace {
-			e := pods[i].ended()
-			return &e, nil
+	for _, p := range pods {
+		if p.Name == name && p.Namespace == namespace {
+			return &p.EndedPod, nil
 		}
 	}
 	return nil, nil

@@ -273,24 +273,22 @@ func (s sender) deleteObject(ctx context.Context, ref core.Ref) error {
 
 // NotReadyPods implements engine.KubernetesChecker. The list comes from the server itself, not from its cache.
 func (c *Checker) NotReadyPods(ctx context.Context, namespace, node string) ([]string, error) {
-	call := "list pods in namespace " + namespace
+	call, selector := "list pods in namespace "+namespace, ""
 	if node != "" {
-		call += " of node " + node
+		call, selector = call+" of node "+node, onNode(node)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	pods, err := c.client.pods(ctx, namespace, node, "")
+	pods, err := c.client.pods(ctx, namespace, selector)
 	if err != nil {
 		return nil, Describe(err, call)
 	}
 	var names []string
-	for i := range pods {
-		phase := pods[i].Status.Phase
-		over := node == "" && (phase == "Succeeded" || phase == "Failed") // on a node Rockoon waits for these as well
-		if over || pods[i].ofJob() || pods[i].ready() {
-			continue
+	for _, p := range pods {
+		over := node == "" && p.Over() // on a node Rockoon waits for these as well
+		if !over && !p.job && !p.ready {
+			names = append(names, p.Name)
 		}
-		names = append(names, pods[i].Metadata.Name)
 	}
 	slices.Sort(names)
 	return names, nil

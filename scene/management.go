@@ -78,7 +78,7 @@ func (sc Scene) Handed(node string) {
 
 // PodsOn lists the pods of a node, as it is now: none, which the caller changes.
 func (sc Scene) PodsOn(node string) *core.NodePods {
-	p := &core.NodePods{Node: node, AsOf: sc.Wall}
+	p := &core.NodePods{Node: node}
 	if n := sc.Nodes[node]; n != nil {
 		p.NodeReadySince = n.ReadySince
 	}
