@@ -189,6 +189,9 @@ func TestAWatchIsDividedAsClientGoDividesIt(t *testing.T) {
 			want = append(want, string(one))
 		}
 		got, err := frames(onceFramer{}.NewFrameReader(reader()), room)
+		if errors.Is(err, errHalf) { // the one difference: client-go takes half an object for an end
+			err = io.ErrUnexpectedEOF
+		}
 		if !reflect.DeepEqual(got, want) || err.Error() != wantErr.Error() {
 			t.Fatalf("%q is\n%q, %v\nand not\n%q, %v", stream.String(), got, err, want, wantErr)
 		}

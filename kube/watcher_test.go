@@ -20,6 +20,7 @@ import (
 	"lockstep/sim/crds"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/lan"
+	"lockstep/sim/wire"
 )
 
 func TestEverySourceIsListedAtOnceAndLive(t *testing.T) {
@@ -388,6 +389,36 @@ func TestWatchesThatEndInOrderGoOnWithoutAList(t *testing.T) {
 	})
 }
 
+// Watches that began together are opened again together, each time: a program at rest is woken once for all of them.
+func TestWatchesAreOpenedAgainTogether(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		opts := WatchOptions{}.withDefaults()
+		client := c.client(kubeapi.Readonly)
+		client.opts.Jitter = func(who string, most time.Duration) time.Duration { return most * time.Duration(len(who)%8) / 8 }
+		w, o := watchCluster(t, client, opts)
+		for _, id := range w.streams {
+			o.wait("live", func(v *view) bool { return v.state[id.res.source] == core.SourceLive })
+		}
+		const rounds = 4
+		time.Sleep((rounds-1)*opts.WatchDuration + opts.WatchDuration/2)
+		opened := map[time.Time]int{} // by the second
+		for _, r := range c.Requests() {
+			if r.UserAgent == "lockstep/test" && r.Verb == "watch" {
+				opened[r.Time.Truncate(time.Second)]++
+			}
+		}
+		for at, n := range opened {
+			if n != len(w.streams) {
+				t.Errorf("%d of %d watches were opened at %s", n, len(w.streams), at)
+			}
+		}
+		if len(opened) != rounds {
+			t.Errorf("watches were opened at %d moments in %d rounds", len(opened), rounds)
+		}
+	})
+}
+
 func TestListThatDoesNotComeSaysSo(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -541,6 +572,25 @@ func TestAWatchThatEndsAsItOpensIsNone(t *testing.T) {
 		c.create(node("n2"))
 		back()
 		o.wait("live again", func(v *view) bool { return v.is(core.SourceNodes, "n1", "n2") })
+	})
+}
+
+// Half of an event comes, and then nothing. The watch is over, and the change is not lost: the list shows it.
+func TestAnEventOfWhichHalfComesIsNotLost(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
+		c.AddFault(kubeapi.Fault{Verb: "watch", Resource: "nodes", Match: ours, Damage: wire.Damage{Body: wire.Short}})
+		c.CutWatches("nodes")
+		time.Sleep(time.Second)
+		c.create(node("n2"))
+		changed := time.Now()
+		o.wait("the change", func(v *view) bool { return slices.Equal(v.names(core.SourceNodes), []string{"n1", "n2"}) })
+		if took := time.Since(changed); took > time.Minute {
+			t.Errorf("the change was seen after %s", took)
+		}
 	})
 }
 
