@@ -24,10 +24,11 @@ import (
 	"lockstep/core"
 )
 
-// Lockstep's own rate limit for an API server, in requests a second.
+// Lockstep's own rate limit for an API server: requests a second, and how many at once. All watches are opened again at once: some twenty,
+// and one for each node in maintenance. No write has to wait for them.
 const (
 	queriesPerSecond = 20
-	queriesBurst     = 40
+	queriesBurst     = 100
 )
 
 // Options say which cluster to talk to. The zero value means the cluster that kubectl would use without flags.

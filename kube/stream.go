@@ -293,9 +293,8 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 		return nil, errMistrusted
 	}
 	s.choose(&options)
-	// Up to a seventh less, so that the watches do not end together.
-	seconds := int64((s.opts.WatchDuration - s.client.opts.Jitter(s.res.key(), s.opts.WatchDuration/7)).Seconds())
-	seconds = max(seconds, 1)
+	// All watches last equally long, so those that began together end together, and a program at rest is woken once for all of them.
+	seconds := max(int64(s.opts.WatchDuration.Seconds()), 1)
 	options.TimeoutSeconds = &seconds
 	// The server answers with the first event or bookmark at the latest. Who stands between and swallows the answer holds a source up that is
 	// not live: nothing else gives its watch up.
