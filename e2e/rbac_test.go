@@ -205,6 +205,7 @@ spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 			}
 			return err
 		}},
+		{"watch the pods of a node", readers, watches(pods, "", metav1.ListOptions{FieldSelector: "spec.nodeName=rbac-1"})},
 		{"list the OpenStack controller's deployment by its name", readers, func(t *testing.T, client dynamic.Interface) error {
 			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(),
 				metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})

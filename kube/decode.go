@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,12 @@ func (o onceSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, i
 		kind := read.GetObjectKind().GroupVersionKind()
 		return read, &kind, nil
 	}
-	return o.Serializer.Decode(data, defaults, into)
+	read, kind, err := o.Serializer.Decode(data, defaults, into)
+	// client-go reads any object as a list without items, and everything would be gone.
+	if list, wanted := into.(*unstructured.UnstructuredList); wanted && err == nil && !strings.HasSuffix(list.GetKind(), "List") {
+		return nil, nil, fmt.Errorf("the answer is no list: its kind is %q", list.GetKind())
+	}
+	return read, kind, err
 }
 
 type onceStream struct{ runtime.Serializer }

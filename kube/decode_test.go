@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +61,11 @@ func TestWhatIsReadOnceIsWhatClientGoReads(t *testing.T) {
 					want, _, wantErr := pair[0].Decode([]byte(text), nil, wantInto)
 					got, _, gotErr := pair[1].Decode([]byte(text), nil, gotInto)
 					where := fmt.Sprintf("%s into %s", text, name)
+					// The one difference: client-go reads any object as an empty list.
+					if list, is := wantInto.(*unstructured.UnstructuredList); is && wantErr == nil && !strings.HasSuffix(list.GetKind(), "List") &&
+						gotErr != nil && strings.HasPrefix(gotErr.Error(), "the answer is no list") {
+						continue
+					}
 					if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
 						t.Errorf("%s: the error is %v, not %v", where, gotErr, wantErr)
 					}

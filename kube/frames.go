@@ -24,8 +24,8 @@ type frameReader struct {
 	theirs    *json.Decoder // reads on when something else than an object comes; its errors are client-go's
 }
 
-// errHalf ends a watch in the middle of an event. It is no io.ErrUnexpectedEOF: client-go would take that for an end like any other and
-// open the watch again where it was. The same half may come again there, and the change would never be seen. So everything is listed.
+// errHalf ends a watch in the middle of an event, for whatever reason. client-go would take most reasons for an end like any other and open
+// the watch again where it was. The same half may come again there, and the change would never be seen. So everything is listed.
 var errHalf = errors.New("the watch ended in the middle of an event")
 
 // Read hands on the next object. As the Framer's contract says, it returns io.ErrShortBuffer while there is more of the object.
@@ -76,10 +76,7 @@ func (f *frameReader) next() ([]byte, error) {
 		}
 		read := f.to - f.from
 		if err := f.fill(); err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = errHalf
-			}
-			return nil, err
+			return nil, errHalf
 		}
 		at = f.from + read
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // Lockstep's own rate limit for an API server: requests a second, and how many at once. All watches are opened again at once: some twenty,
-// and one for each node in maintenance. No write has to wait for them.
+// and one for each node in maintenance. What is asked for meanwhile does not wait behind them, up to some seventy nodes.
 const (
 	queriesPerSecond = 20
 	queriesBurst     = 100

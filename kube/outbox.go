@@ -61,9 +61,9 @@ func (o *outbox) run(ctx context.Context) {
 }
 
 // merge adds b to a, an earlier Delta of the same source. It returns false when that would lose something that matters: a change of
-// state, or an object that was deleted and made again.
+// state or its time, or an object that was deleted and made again.
 func merge(a *core.Delta, b core.Delta) bool {
-	if b.State != "" || b.Replace || b.Host != a.Host || a.Err != nil {
+	if b.State != "" || b.Replace || b.Host != a.Host || a.Err != nil || a.State != "" && b.At.Before(a.At) {
 		return false
 	}
 	for _, o := range b.Upserts {

@@ -49,6 +49,10 @@ func TestOutboxMergesWhatWaits(t *testing.T) {
 			},
 			[]core.Delta{{Source: a, State: core.SourceLive, Replace: true, Upserts: []core.Object{lock("l2", "2")}, Deletes: []string{"l1"}}},
 		},
+		"a change of state keeps its time": {
+			[]core.Delta{{Source: a, At: date(2026, 1, 2, 3, 4, 5), State: core.SourceLive}, {Source: a, At: date(2026, 1, 2, 3, 4, 0), Touch: true}},
+			[]core.Delta{{Source: a, At: date(2026, 1, 2, 3, 4, 5), State: core.SourceLive}, {Source: a, At: date(2026, 1, 2, 3, 4, 0), Touch: true}},
+		},
 		"a confirmation does not vanish in a failure": {
 			[]core.Delta{{Source: a, State: core.SourceStale, Err: failed}, {Source: a, Touch: true}},
 			[]core.Delta{{Source: a, State: core.SourceStale, Err: failed}, {Source: a, Touch: true}},

@@ -57,8 +57,8 @@ func (s *stream) List(options metav1.ListOptions) (runtime.Object, error) {
 // back (five minutes in etcd). Then the rest is from a later moment, and the watch begins at the first page's version: it delivers
 // what has changed since.
 //
-// The pods of one node are the exception. They come from the server's cache, all at once: it has them by node, and etcd would go through
-// those of the whole cluster.
+// The pods of one node are the exception. They come from the server's cache, all at once, and no older than the reflector says: the cache
+// has them by node, and etcd would go through those of the whole cluster. A limit would ask for exactly that version, and of etcd.
 func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	s.choose(&options)
 	if options.Continue = ""; s.res.node == "" {
@@ -66,7 +66,9 @@ func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions
 	}
 	list := &internalversion.List{}
 	for failures := 0; ; {
-		options.Limit = s.pageSize()
+		if options.Limit = s.pageSize(); s.res.node != "" && options.ResourceVersion != "" {
+			options.Limit = 0
+		}
 		began := time.Now()
 		page, err := s.page(ctx, options)
 		if err != nil {

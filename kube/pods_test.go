@@ -12,6 +12,7 @@ import (
 	"lockstep/core"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/wire"
 )
 
 // podOn is a pod of OpenStack's on a node. It is named after its node and is not ready.
@@ -148,20 +149,130 @@ func TestPodsOfAllNodesAreOneSource(t *testing.T) {
 		o.wait("live without n3", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
 		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3"}})
 		o.wait("stale again", func(v *view) bool { return v.state[core.SourceNodePods] == core.SourceStale })
-		var before int
-		o.look(func(v *view) { before = len(v.history[core.SourceNodePods]) })
+		stays := o.troubled()
 		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3", NodeReadySince: time.Now()}})
 		time.Sleep(time.Minute)
-		o.look(func(v *view) {
-			for _, state := range v.history[core.SourceNodePods][before:] {
-				if state != core.SourceStale {
-					t.Errorf("n3 is watched anew and still refused, and the pods were %s", state)
-				}
-			}
-		})
+		stays()
 		back()
 		o.wait("live", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2", "n3") })
+
+		// It can be listed, and its watch is refused.
+		back = c.AddFault(kubeapi.Fault{Verb: "watch", Match: of("n3"), Code: http.StatusInternalServerError})
+		c.CutWatches("pods")
+		o.wait("stale, for the watch of n3", func(v *view) bool {
+			err := v.err[core.SourceNodePods]
+			return v.state[core.SourceNodePods] == core.SourceStale && err.Call == "watch pods of node n3" && err.Kind == core.ErrServer
+		})
+		again := time.Now()
+		stays = o.troubled()
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3", NodeReadySince: again}})
+		o.wait("n3 listed anew", func(v *view) bool {
+			return v.objects[core.SourceNodePods]["n3"].(*core.NodePods).NodeReadySince.Equal(again)
+		})
+		time.Sleep(time.Minute)
+		stays()
+		back()
+		o.wait("live at last", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2", "n3") })
 	})
+}
+
+// troubled returns a check that the pods were not live since.
+func (o *observer) troubled() (check func()) {
+	var before int
+	o.look(func(v *view) { before = len(v.history[core.SourceNodePods]) })
+	return func() {
+		o.t.Helper()
+		o.look(func(v *view) {
+			if states := v.history[core.SourceNodePods][before:]; slices.Contains(states, core.SourceLive) ||
+				v.state[core.SourceNodePods] == core.SourceLive {
+				o.t.Errorf("the watch of a node is in trouble, and the pods were %v", states)
+			}
+		})
+	}
+}
+
+// A server that has just started refuses what it will allow: the pods of a node that came back were listed before, and one refusal says
+// nothing of the others.
+func TestARefusedListOfPodsIsNotBelievedAtOnce(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		for _, name := range []string{"n1", "n2"} {
+			c.create(node(name))
+			c.create(podOn(name, "a"))
+		}
+		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}})
+		o.wait("both", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
+		c.AddFault(kubeapi.Fault{Verb: "list", Resource: "pods", Match: ours, Code: http.StatusForbidden, Times: 2})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2", NodeReadySince: time.Now()}})
+		began := time.Now()
+		o.wait("stale", func(v *view) bool { return v.state[core.SourceNodePods] == core.SourceStale })
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("the pods were listed again after %s", took)
+		}
+		o.look(func(v *view) {
+			if slices.Contains(v.history[core.SourceNodePods], core.SourceForbidden) {
+				t.Errorf("one refusal was believed: %v", v.history[core.SourceNodePods])
+			}
+		})
+	})
+}
+
+// Half of an event of a node's pods comes, and then nothing. They are listed again, from the server's cache and as they are by then.
+func TestHalfAnEventOfAPodIsNotLost(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(node("n1"))
+		c.create(podOn("n1", "a"))
+		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}})
+		o.wait("live", func(v *view) bool { return v.is(core.SourceNodePods, "n1") })
+		c.AddFault(kubeapi.Fault{Verb: "watch", Damage: wire.Damage{Body: wire.Short},
+			Match: func(r *http.Request) bool { return ours(r) && r.URL.Query().Get("fieldSelector") == onNode("n1") }})
+		c.CutWatches("pods")
+		time.Sleep(time.Second)
+		c.create(podOn("n1", "b"))
+		changed := time.Now()
+		o.wait("the change", func(v *view) bool { return slices.Equal(v.podsAt("n1"), []string{"a", "b"}) })
+		if took := time.Since(changed); took > time.Minute {
+			t.Errorf("the change was seen after %s", took)
+		}
+		for _, r := range c.Requests() {
+			if r.UserAgent == "lockstep/test" && r.Verb == "list" && r.Query.Get("fieldSelector") == onNode("n1") &&
+				(r.Query.Get("resourceVersion") == "" || r.Query.Has("limit") && r.Query.Get("resourceVersion") != "0") {
+				t.Errorf("etcd was asked for the pods of a node: %s", r.Query.Encode())
+			}
+		}
+	})
+}
+
+// Two nodes are in trouble: the worse state is told, whichever node has it.
+func TestTheWorstTroubleOfPodsIsTold(t *testing.T) {
+	client := &Client{}
+	p := newPodWatches(0, client, newOutbox(nil), WatchOptions{}.withDefaults())
+	client.opts.Jitter = func(string, time.Duration) time.Duration { return 0 }
+	p.wanted = []core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3"}}
+	p.follow()
+	trouble := func(kind core.ErrorKind) *core.APIError { return &core.APIError{Kind: kind} }
+	for _, tt := range []struct {
+		node  string
+		state core.SourceState
+		err   *core.APIError
+		want  core.SourceState
+	}{
+		{"n1", core.SourceStale, trouble(core.ErrServer), core.SourceStale},
+		{"n2", core.SourceForbidden, trouble(core.ErrForbidden), core.SourceForbidden},
+		{"n3", core.SourceFailed, trouble(core.ErrUnauthorized), core.SourceForbidden}, // nothing new
+		{"n2", core.SourceStale, trouble(core.ErrServer), core.SourceFailed},
+		{"n3", core.SourceLive, nil, core.SourceStale},
+	} {
+		p.nodes[tt.node].put(core.Delta{Source: core.SourceNodePods, At: time.Now(), State: tt.state, Err: tt.err})
+		told := p.out.pending[len(p.out.pending)-1]
+		if told.State != tt.want || told.Err == nil {
+			t.Errorf("with %s %s the pods are %s, %v; want %s", tt.node, tt.state, told.State, told.Err, tt.want)
+		}
+	}
 }
 
 // The source is confirmed as of the node that has been silent longest: what the others tell says nothing of it.

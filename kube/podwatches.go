@@ -26,6 +26,7 @@ type podWatches struct {
 	err    *core.APIError
 	next   time.Time
 	asOf   time.Time // since then the server has confirmed all nodes; zero before it has for the first time
+	listed bool      // the pods of a node were
 }
 
 // podWatch is the watch of one node's pods. What follows stop is podWatches.mu's.
@@ -115,10 +116,13 @@ func (p *podWatches) follow() []*podWatch {
 			continue
 		}
 		w := &podWatch{of: of, all: p, state: core.SourceConnecting}
-		if old != nil && old.state != core.SourceLive { // what was wrong is so until the new watch has been answered
-			w.state, w.err, w.next = old.state, old.err, old.next
-		}
 		w.stream = newStream(resource{source: core.SourceNodePods, gvr: gvrPods, node: of.Node, translate: podFrom}, 0, p.client, w, p.opts)
+		// Once pods were listed a refusal is not believed at once, but where it was believed already.
+		w.stream.populated = p.listed && (old == nil || old.state != core.SourceForbidden)
+		if old != nil && old.state != core.SourceLive && old.state != core.SourceConnecting {
+			// What was wrong is so until the new watch is open: that it can be listed may have been so all the time.
+			w.state, w.err, w.next, w.stream.unwatched = old.state, old.err, old.next, true
+		}
 		p.nodes[of.Node] = w
 		begin = append(begin, w)
 	}
@@ -146,7 +150,7 @@ func (w *podWatch) put(d core.Delta) {
 		w.state, w.err, w.next = d.State, d.Err, d.Next
 	}
 	if d.Replace {
-		w.pods = make(map[string]*pod, len(d.Upserts))
+		w.pods, p.listed = make(map[string]*pod, len(d.Upserts)), true
 	}
 	for _, o := range d.Upserts {
 		w.pods[o.Key()] = o.(*pod)
@@ -167,21 +171,38 @@ func (w *podWatch) put(d core.Delta) {
 // tell passes facts on, with the state of the source when it has changed. All nodes were confirmed as of the time at which the one was that
 // has been silent longest. The caller holds mu.
 func (p *podWatches) tell(d core.Delta) {
-	if at := p.confirmed(d.At); at.Sub(p.asOf) >= p.opts.TouchInterval || p.asOf.IsZero() && !at.IsZero() {
-		p.asOf, d.Touch = at, true
-	}
+	now, first := d.At, p.asOf.IsZero()
 	state, err, next := p.worst()
-	if state != p.state || err != p.err || next != p.next {
-		p.state, p.err, p.next = state, err, next
-		d.State, d.Err, d.Next = state, err, next
+	at := p.confirmed(now)
+	if first {
+		d.Touch = !at.IsZero() && state == core.SourceLive // it begins when all are live
+	} else {
+		d.Touch = elapsed(at, p.asOf) >= p.opts.TouchInterval
 	}
-	if d.State == "" && !d.Hears() {
-		return
+	if d.Touch {
+		p.asOf = at
+	} else if first && state == core.SourceLive {
+		state = core.SourceConnecting
 	}
-	if d.Hears() && !p.asOf.IsZero() {
+	if !p.asOf.IsZero() {
 		d.At = p.asOf
 	}
-	p.out.put(d)
+	told := core.Delta{Source: core.SourceNodePods, At: now, State: state, Err: err, Next: next}
+	same := state == p.state && err == p.err && next == p.next
+	p.state, p.err, p.next = state, err, next
+	switch {
+	case same && d.Hears():
+		p.out.put(d)
+	case same:
+	case first: // the facts begin with the state
+		d.State, d.Err, d.Next = state, err, next
+		p.out.put(d)
+	case d.Hears(): // two, as each has a time of its own
+		p.out.put(d)
+		p.out.put(told)
+	default:
+		p.out.put(told)
+	}
 }
 
 // confirmed is as of when the server has confirmed all that is wanted; while the first list of a node is awaited that does not change. It
@@ -200,23 +221,22 @@ func (p *podWatches) confirmed(now time.Time) time.Time {
 	return at
 }
 
-// worst is the state of the first node that has any trouble. The caller holds mu.
+// badness orders the states of nodes in trouble. A refused login or a missing right is everybody's, and is told before the rest.
+var badness = []core.SourceState{core.SourceStale, core.SourceFailed, core.SourceAbsent, core.SourceForbidden}
+
+// worst is the state of the first of the nodes that are in the worst one. The caller holds mu.
 func (p *podWatches) worst() (core.SourceState, *core.APIError, time.Time) {
+	bad, worst := -1, &podWatch{state: core.SourceLive}
 	for _, of := range p.wanted {
 		w := p.nodes[of.Node]
-		if w == nil || w.state == core.SourceLive || w.state == core.SourceConnecting {
+		if w == nil {
 			continue
 		}
-		state := w.state
-		if state == core.SourceFailed && !p.asOf.IsZero() && w.err != nil && w.err.Kind != core.ErrUnauthorized {
-			state = core.SourceStale // a new node cannot be listed, and what is known of the others stays
+		if n := slices.Index(badness, w.state); n > bad {
+			bad, worst = n, w
 		}
-		return state, w.err, w.next
 	}
-	if p.asOf.IsZero() {
-		return core.SourceConnecting, nil, time.Time{}
-	}
-	return core.SourceLive, nil, time.Time{}
+	return worst.state, worst.err, worst.next
 }
 
 // streams are the watches that run now.

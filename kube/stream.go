@@ -123,7 +123,7 @@ func (s *stream) ended(err error, failures int) time.Duration {
 	defer s.mu.Unlock()
 	s.watch = nil
 	pause := s.backoff(failures)
-	if errors.Is(err, errMistrusted) {
+	if s.relist || errors.Is(err, errMistrusted) {
 		return pause // the state already says why
 	}
 	var unopened *openError

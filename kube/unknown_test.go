@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,7 +83,7 @@ type strange struct {
 	next   http.RoundTripper
 	answer func(*http.Response) (*http.Response, error)
 	reads  bool // those, too
-	sent   int
+	sent   atomic.Int64
 }
 
 func (s *strange) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -90,7 +91,7 @@ func (s *strange) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || r.Method == http.MethodGet && !s.reads || strings.Contains(r.URL.Path, "selfsubjectaccessreviews") {
 		return resp, err
 	}
-	s.sent++
+	s.sent.Add(1)
 	return s.answer(resp)
 }
 
@@ -185,8 +186,8 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 				if errors.As(err, &e) && !e.Uncertain() || err == nil && !taken || err != nil && e == nil {
 					t.Errorf("got %v", err)
 				}
-				if s.sent != 1 {
-					t.Errorf("it was sent %d times", s.sent)
+				if sent := s.sent.Load(); sent != 1 {
+					t.Errorf("it was sent %d times", sent)
 				}
 				if took := time.Since(began); took > callTimeout+time.Second {
 					t.Errorf("it took %v", took)
@@ -309,6 +310,38 @@ func TestOnlyTheAPISaysThatAnObjectIsGone(t *testing.T) {
 	}
 }
 
+// An answer that is no list does not say that there is nothing.
+func TestAnAnswerThatIsNoListSaysNothing(t *testing.T) {
+	for name, body := range map[string]string{
+		"a Status":   `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","message":"who are you"}`,
+		"an object":  `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"}}`,
+		"odd items":  `{"kind":"PodList","apiVersion":"v1","items":{}}`,
+		"not a kind": `{"items":[]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				c := newCluster(t, kubeapi.Options{})
+				c.create(node("n1"))
+				client := c.client(kubeapi.Operator)
+				session := client.session.Load()
+				session.http.Transport = &strange{next: session.http.Transport, answer: with(200, "application/json", body), reads: true}
+				checker := NewChecker(client)
+				_, ready := checker.NotReadyPods(t.Context(), "openstack", "n1")
+				_, pod := checker.Pod(t.Context(), "openstack", "p")
+				for _, err := range []error{ready, pod} {
+					if e := Describe(err, ""); e == nil || e.Kind == core.ErrNotFound {
+						t.Errorf("%v", err)
+					}
+				}
+				_, o := watchCluster(t, client, WatchOptions{})
+				o.wait("no nodes, and why", func(v *view) bool {
+					return v.state[core.SourceNodes] == core.SourceFailed && v.err[core.SourceNodes] != nil
+				})
+			})
+		})
+	}
+}
+
 // A redirection to another server is not followed: the login would go with it.
 func TestALoginStaysWithItsServer(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
@@ -323,12 +356,12 @@ func TestALoginStaysWithItsServer(t *testing.T) {
 		s := &strange{next: session.http.Transport, answer: elsewhere, reads: true}
 		session.http.Transport = s
 		_, err := NewChecker(client).Node(t.Context(), core.Ref{Kind: core.KindNode, Name: "n", UID: "u"})
-		if e := Describe(err, ""); e == nil || e.Kind == core.ErrNotFound || s.sent != 1 {
-			t.Errorf("%v, after %d requests", err, s.sent)
+		if e := Describe(err, ""); e == nil || e.Kind == core.ErrNotFound || s.sent.Load() != 1 {
+			t.Errorf("%v, after %d requests", err, s.sent.Load())
 		}
 		_, err = (&alertAPI{client: client}).call(t.Context(), alertPlace, http.MethodGet, "alerts", nil, nil)
-		if err == nil || s.sent != 2 {
-			t.Errorf("%v, after %d requests", err, s.sent)
+		if err == nil || s.sent.Load() != 2 {
+			t.Errorf("%v, after %d requests", err, s.sent.Load())
 		}
 	})
 }

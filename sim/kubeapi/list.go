@@ -323,7 +323,8 @@ func (s *Server) snapshot(q *listQuery) (snapshot, string, error) {
 		if err := s.reached(q.ResourceVersion); err != nil {
 			return snapshot{}, "", err
 		}
-		if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact {
+		// A page of a list that names no match is of exactly that version, as it has always been; a whole list is no older.
+		if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && q.Limit > 0 {
 			revision, err := parseRevision(q.ResourceVersion)
 			if err != nil {
 				return snapshot{}, "", err
