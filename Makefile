@@ -68,7 +68,7 @@ bench-compare:
 	@[ -n "$(OLD)" ] && [ -n "$(NEW)" ] || { echo "which two? make bench-compare OLD=FILE NEW=FILE"; exit 1; }
 	@cd e2e && $(GO) run ./bench compare $(abspath $(OLD)) $(abspath $(NEW))
 
-## cost: docs/cost.md anew: the requests to the demo's three fleets, counted in virtual time; a quarter of an hour, 7 GiB
+## cost: docs/cost.md anew: the requests to the demo's three fleets, counted in virtual time; some minutes, 7 GiB
 cost:
 	GOMEMLIMIT=7GiB $(GO) test -count=1 -timeout 2h -parallel 1 -run TestThePageOfCosts ./cli -fleets fleet-50,fleet-500,fleet-2000 -update $(TESTFLAGS)
 
