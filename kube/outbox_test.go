@@ -17,6 +17,7 @@ func lock(name, uid string) core.Object {
 func TestOutboxMergesWhatWaits(t *testing.T) {
 	const a, b = core.SourceNodeLocks, core.SourceNodes
 	failed := &core.APIError{Kind: core.ErrUnreachable}
+	earlier, later := date(2026, 1, 2, 3, 4, 0), date(2026, 1, 2, 3, 4, 5)
 	tests := map[string]struct{ put, want []core.Delta }{
 		"a burst of events is one Delta, the newest of each object": {
 			[]core.Delta{
@@ -50,8 +51,8 @@ func TestOutboxMergesWhatWaits(t *testing.T) {
 			[]core.Delta{{Source: a, State: core.SourceLive, Replace: true, Upserts: []core.Object{lock("l2", "2")}, Deletes: []string{"l1"}}},
 		},
 		"a change of state keeps its time": {
-			[]core.Delta{{Source: a, At: date(2026, 1, 2, 3, 4, 5), State: core.SourceLive}, {Source: a, At: date(2026, 1, 2, 3, 4, 0), Touch: true}},
-			[]core.Delta{{Source: a, At: date(2026, 1, 2, 3, 4, 5), State: core.SourceLive}, {Source: a, At: date(2026, 1, 2, 3, 4, 0), Touch: true}},
+			[]core.Delta{{Source: a, At: later, State: core.SourceLive}, {Source: a, At: earlier, Touch: true}},
+			[]core.Delta{{Source: a, At: later, State: core.SourceLive}, {Source: a, At: earlier, Touch: true}},
 		},
 		"a confirmation does not vanish in a failure": {
 			[]core.Delta{{Source: a, State: core.SourceStale, Err: failed}, {Source: a, Touch: true}},
