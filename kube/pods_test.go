@@ -45,6 +45,26 @@ func (c *cluster) podRequests() []string {
 	return asked
 }
 
+// watchPods makes nodes with a pod, and watches until their pods are live.
+func (c *cluster) watchPods(nodes ...string) (*Watcher, *observer) {
+	c.t.Helper()
+	var wanted []core.PodsOf
+	for _, name := range nodes {
+		c.create(node(name))
+		c.create(podOn(name, "a"))
+		wanted = append(wanted, core.PodsOf{Node: name})
+	}
+	w, o := watchCluster(c.t, c.client(kubeapi.Readonly), WatchOptions{})
+	w.SetPodNodes(wanted)
+	o.wait("the pods", func(v *view) bool { return v.is(core.SourceNodePods, nodes...) })
+	return w, o
+}
+
+// podsOf tells the program's requests for the pods of a node from all others.
+func podsOf(node string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return ours(r) && r.URL.Query().Get("fieldSelector") == onNode(node) }
+}
+
 func TestPodsOfNamedNodesOnly(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -118,19 +138,12 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 func TestPodsOfAllNodesAreOneSource(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		for _, name := range []string{"n1", "n2", "n3"} {
-			c.create(node(name))
-			c.create(podOn(name, "a"))
-		}
-		of := func(node string) func(*http.Request) bool {
-			return func(r *http.Request) bool { return ours(r) && r.URL.Query().Get("fieldSelector") == onNode(node) }
-		}
-		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
-		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}})
-		o.wait("both", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
+		c.create(node("n3"))
+		c.create(podOn("n3", "a"))
+		w, o := c.watchPods("n1", "n2")
 
 		// A node that cannot be listed is in nobody's way.
-		back := c.AddFault(kubeapi.Fault{Match: of("n3"), Code: http.StatusInternalServerError})
+		back := c.AddFault(kubeapi.Fault{Match: podsOf("n3"), Code: http.StatusInternalServerError})
 		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}, {Node: "n3"}})
 		o.wait("stale, for n3", func(v *view) bool {
 			err := v.err[core.SourceNodePods]
@@ -157,7 +170,7 @@ func TestPodsOfAllNodesAreOneSource(t *testing.T) {
 		o.wait("live", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2", "n3") })
 
 		// It can be listed, and its watch is refused.
-		back = c.AddFault(kubeapi.Fault{Verb: "watch", Match: of("n3"), Code: http.StatusInternalServerError})
+		back = c.AddFault(kubeapi.Fault{Verb: "watch", Match: podsOf("n3"), Code: http.StatusInternalServerError})
 		c.CutWatches("pods")
 		o.wait("stale, for the watch of n3", func(v *view) bool {
 			err := v.err[core.SourceNodePods]
@@ -196,13 +209,7 @@ func (o *observer) troubled() (check func()) {
 func TestARefusedListOfPodsIsNotBelievedAtOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		for _, name := range []string{"n1", "n2"} {
-			c.create(node(name))
-			c.create(podOn(name, "a"))
-		}
-		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
-		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}})
-		o.wait("both", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
+		w, o := c.watchPods("n1", "n2")
 		c.AddFault(kubeapi.Fault{Verb: "list", Resource: "pods", Match: ours, Code: http.StatusForbidden, Times: 2})
 		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2", NodeReadySince: time.Now()}})
 		began := time.Now()
@@ -223,13 +230,8 @@ func TestARefusedListOfPodsIsNotBelievedAtOnce(t *testing.T) {
 func TestHalfAnEventOfAPodIsNotLost(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		c.create(node("n1"))
-		c.create(podOn("n1", "a"))
-		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
-		w.SetPodNodes([]core.PodsOf{{Node: "n1"}})
-		o.wait("live", func(v *view) bool { return v.is(core.SourceNodePods, "n1") })
-		c.AddFault(kubeapi.Fault{Verb: "watch", Damage: wire.Damage{Body: wire.Short},
-			Match: func(r *http.Request) bool { return ours(r) && r.URL.Query().Get("fieldSelector") == onNode("n1") }})
+		_, o := c.watchPods("n1")
+		c.AddFault(kubeapi.Fault{Verb: "watch", Match: podsOf("n1"), Damage: wire.Damage{Body: wire.Short}})
 		c.CutWatches("pods")
 		time.Sleep(time.Second)
 		c.create(podOn("n1", "b"))
@@ -279,15 +281,8 @@ func TestTheWorstTroubleOfPodsIsTold(t *testing.T) {
 func TestPodsAreAsOldAsTheirMostSilentNode(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		for _, name := range []string{"n1", "n2"} {
-			c.create(node(name))
-			c.create(podOn(name, "a"))
-		}
-		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
-		w.SetPodNodes([]core.PodsOf{{Node: "n1"}, {Node: "n2"}})
-		o.wait("both", func(v *view) bool { return v.is(core.SourceNodePods, "n1", "n2") })
-		c.AddFault(kubeapi.Fault{Verb: "watch", Silent: true,
-			Match: func(r *http.Request) bool { return ours(r) && r.URL.Query().Get("fieldSelector") == onNode("n1") }})
+		_, o := c.watchPods("n1", "n2")
+		c.AddFault(kubeapi.Fault{Verb: "watch", Match: podsOf("n1"), Silent: true})
 		silent := time.Now()
 		for range 45 {
 			c.update(gvrPods, "openstack", "a-n2", func(p map[string]any) {

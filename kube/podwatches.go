@@ -25,8 +25,8 @@ type podWatches struct {
 	state  core.SourceState     // as it was told last
 	err    *core.APIError
 	next   time.Time
-	asOf   time.Time // since then the server has confirmed all nodes; zero before it has for the first time
-	listed bool      // the pods of a node were
+	asOf   time.Time // as of then the server has confirmed all nodes; zero before it has for the first time
+	listed bool      // the pods of some node have been
 }
 
 // podWatch is the watch of one node's pods. What follows stop is podWatches.mu's.
