@@ -97,6 +97,7 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 				t.Error("the pods of a node that nobody wants any more are kept")
 			}
 		})
+		time.Sleep(time.Second) // its watch is open
 		began, back := time.Now(), time.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)
 		w.SetPodNodes([]core.PodsOf{{Node: "n2", NodeReadySince: back}})
 		o.wait("n2's since it is back", func(v *view) bool {
@@ -106,6 +107,7 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("a node that came back was listed after %s, want at once", took)
 		}
+		time.Sleep(time.Second) // its watch, too
 		w.SetPodNodes(nil)
 		o.wait("none", func(v *view) bool { return v.is(core.SourceNodePods) })
 		time.Sleep(5 * time.Minute)
