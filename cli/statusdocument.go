@@ -64,7 +64,8 @@ type StatusAttention struct {
 	Subject  string     `json:"subject"`
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
-	About    bool       `json:"sinceAbout,omitempty"` // nobody saw it begin: since is the nearest time that is known
+	About    bool       `json:"sinceAbout,omitempty"` // nobody saw it begin: then or before, or, with sinceLater, then or later
+	Later    bool       `json:"sinceLater,omitempty"` // nobody saw it begin: then or later
 	Hint     string     `json:"hint,omitempty"`
 	Cause    string     `json:"cause,omitempty"` // the ID of the entry that it follows from
 	Page     string     `json:"page,omitempty"`  // where the documents speak of it
@@ -119,7 +120,8 @@ type StatusNode struct {
 	Roles     []core.Role       `json:"roles"`
 	Stage     string            `json:"stage"`
 	Since     *time.Time        `json:"since,omitempty"`
-	About     bool              `json:"sinceAbout,omitempty"` // nobody saw it begin: since is the nearest time that is known
+	About     bool              `json:"sinceAbout,omitempty"` // nobody saw it begin: then or before, or, with sinceLater, then or later
+	Later     bool              `json:"sinceLater,omitempty"` // nobody saw it begin: then or later
 	Reason    string            `json:"reason,omitempty"`
 	Mode      string            `json:"migrationMode"`
 	Ready     string            `json:"ready,omitempty"`
@@ -191,7 +193,7 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	st.Update.Assessment = assessment(s, u, needs)
 	for _, a := range needs {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Impact: string(a.Impact),
-			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), About: about(a.Since),
+			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), About: about(a.Since), Later: a.Since.Later,
 			Hint: oneLine(a.Hint), Cause: oneLine(a.Cause), Page: a.Page.String()})
 		last := &st.NeedsYou[len(st.NeedsYou)-1]
 		if d := a.Diagnosis; d != nil {
@@ -319,7 +321,7 @@ func assessment(s *core.Snapshot, u core.Update, all []core.Attention) string {
 
 func statusNode(s *core.Snapshot, v *core.NodeView) StatusNode {
 	n := StatusNode{Name: oneLine(v.Name), Label: oneLine(v.Label), Roles: []core.Role{}, Stage: string(v.Stage), Since: moment(v.Since.At),
-		About: about(v.Since), Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances),
+		About: about(v.Since), Later: v.Since.Later, Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances),
 		Blocking: known(v.Blocking)}
 	if v.Node != nil {
 		n.Roles = append(n.Roles, v.Node.Roles...)
@@ -404,15 +406,18 @@ func number(n *int) string {
 	return fmt.Sprint(*n)
 }
 
-func since(now time.Time, t *time.Time, about bool) string {
+func since(now time.Time, t *time.Time, about, later bool) string {
 	if t == nil {
 		return "-"
 	}
 	text := span(now.Sub(*t))
-	if about && text != "-" {
-		return "~ " + text
+	switch {
+	case !about || text == "-":
+		return text
+	case later:
+		return "< " + text
 	}
-	return text
+	return "> " + text
 }
 
 // about tells whether nobody saw something begin, and the time is only the nearest that is known.

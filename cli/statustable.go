@@ -171,7 +171,7 @@ func (t statusTable) needs(out io.Writer, s Status) {
 		if cause := subjects[a.Cause]; cause != "" { // which stands above
 			a.Reason += " (because of " + cause + ")"
 		}
-		rows = append(rows, []string{a.Subject, a.Severity, a.Impact, since(s.AsOf, a.Since, a.About), a.Reason})
+		rows = append(rows, []string{a.Subject, a.Severity, a.Impact, since(s.AsOf, a.Since, a.About, a.Later), a.Reason})
 		if t.details {
 			rows = append(rows, t.needDetails(a)...)
 		}
@@ -222,7 +222,7 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 			locks = append(locks, c+":"+state)
 		}
 		slices.Sort(locks)
-		rows = append(rows, []string{n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since, n.About), n.Mode,
+		rows = append(rows, []string{n.Label, strings.Join(roles, ","), n.Stage, since(s.AsOf, n.Since, n.About, n.Later), n.Mode,
 			strings.Join(locks, " "), number(n.Instances), number(n.Blocking)})
 	}
 	if len(rows) > 1 {

@@ -118,6 +118,14 @@ func (r LockRecord) PassedBy(l *WorkloadLock) bool {
 	return r.State == LockActive && l.State() == LockActive && r.Release != "" && l.Release != "" && r.Release != l.Release
 }
 
+// StateSince is since when a lock is in its state; without a time where that was not seen.
+func (h History) StateSince(l *WorkloadLock) Since {
+	if r := h.Lock(l.UID); r.State == l.State() {
+		return r.Since
+	}
+	return Since{}
+}
+
 // OutageRecord is a time in which a lock's text said repeatedly that an API does not answer the controller. Every try writes the
 // text again with a new timestamp, so that the text alone does not show how long it lasts.
 type OutageRecord struct {

@@ -2,17 +2,33 @@ package core
 
 import "time"
 
-// Since is when something began. If nobody saw the beginning, Exact is false, and At is the nearest time that is known: mostly it began
-// then or before; where a rule knows only what came first, it began then or later.
+// Since is when something began. With Exact it is At. Otherwise nobody saw the beginning, and At is the nearest time that is known: it
+// began then or before, or, with Later, then or later.
 type Since struct {
 	At    time.Time
 	Exact bool
+	Later bool      `json:",omitzero"` // Exact is false: what is known is only what came first
+	Seen  time.Time `json:",omitzero"` // with Later: when it was seen to be so; zero where nobody noted that
+}
+
+// NotBefore is the beginning of something of which only is known what came first, and when; of a zero time it is not known.
+func NotBefore(at time.Time) Since { return Since{At: at, Later: !at.IsZero()} }
+
+// Certain is the time from which on it was so for certain: what begins then or later was so when it was seen.
+func (s Since) Certain() Since {
+	if !s.Later {
+		return s
+	}
+	return Since{At: s.Seen}
 }
 
 // Plus is the time moved by d, for example the moment from which something is late. A zero time stays zero.
 func (s Since) Plus(d time.Duration) Since {
 	if !s.At.IsZero() {
 		s.At = s.At.Add(d)
+	}
+	if !s.Seen.IsZero() {
+		s.Seen = s.Seen.Add(d)
 	}
 	return s
 }

@@ -28,7 +28,11 @@ func (sc Scene) Next(views []*core.NodeView, after time.Duration) Scene {
 	stages := map[string]core.StageRecord{}
 	for _, v := range views {
 		if v.Node != nil {
-			stages[v.Node.UID] = core.StageRecord{Stage: v.Stage, Since: v.Since}
+			r := core.StageRecord{Stage: v.Stage, Since: v.Since}
+			if r.Since.Later && r.Since.Seen.IsZero() {
+				r.Since.Seen = sc.Now
+			}
+			stages[v.Node.UID] = r
 		}
 	}
 	n := sc.Again()

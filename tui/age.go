@@ -35,16 +35,24 @@ func shortAge(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// sinceText is how long ago s was; with ">" when nobody saw it begin, empty when it is unknown.
+// sinceText is how long ago s was: with ">" when nobody saw it begin and it began then or before, with "<" when then or later. It is empty
+// when that is unknown.
 func sinceText(s core.Since, now time.Time) string {
 	if s.At.IsZero() {
 		return ""
 	}
-	text := age(now.Sub(s.At))
-	if !s.Exact {
-		return ">" + text
+	return side(s) + age(now.Sub(s.At))
+}
+
+// side is on which side of an age it really is.
+func side(s core.Since) string {
+	switch {
+	case s.Exact:
+		return ""
+	case s.Later:
+		return "<"
 	}
-	return text
+	return ">"
 }
 
 // clock is the time of day in the operator's zone, with the day unless that is today.

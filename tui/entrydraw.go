@@ -87,7 +87,7 @@ func hintLabel(a core.Attention) string {
 	return "what to do"
 }
 
-// sinceWhen is since when something is so, with its age; "at least" when nobody saw it begin.
+// sinceWhen is since when something is so, with its age, and on which side of that it began when nobody saw it.
 func sinceWhen(m *Model, since core.Since) string {
 	now := m.snap.Now
 	switch {
@@ -95,8 +95,10 @@ func sinceWhen(m *Model, since core.Since) string {
 		return "not known"
 	case since.Exact:
 		return clock(since.At, now) + ", " + age(now.Sub(since.At))
+	case since.Later:
+		return clock(since.At, now) + " or later, " + sinceText(since, now)
 	}
-	return "at least " + clock(since.At, now) + ", " + sinceText(since, now)
+	return clock(since.At, now) + " or before, " + sinceText(since, now)
 }
 
 // draw draws the entry's name in the rule, its facts, the ways on, and the selected one in full below them.

@@ -303,8 +303,8 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		state += " (it has no status: that counts as active)"
 	}
 	f.tone(lockMark(m.look.Glyph, l.State()).tone, "state", state)
-	if r, ok := m.snap.History.Locks[l.UID]; ok {
-		f.add("since", stamp(r.Since.At, now))
+	if r := m.snap.History.Lock(l.UID); r.State == l.State() && !r.Since.At.IsZero() {
+		f.add("since", sinceWhen(m, r.Since))
 	}
 	f.add("inner state", l.InnerState)
 	f.add("release", l.Release)

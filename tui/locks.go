@@ -275,7 +275,7 @@ func (p *locksPane) words() []columnWord {
 		{"state", "active: LCM must wait; inactive: it may go on; failed: it stops"},
 		{"inner", "annotation inner_state: active while the OpenStack controller works on the node or cluster"},
 		{"release", "the release that the lock is at"},
-		{"for", "the age of the lock's text, else of its state; > at least this long"},
+		{"for", "the age of the lock's text, else of its state; > at least, < at most this long"},
 		{"says", "what its text means, or how far the controller is"},
 	}
 }

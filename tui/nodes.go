@@ -195,7 +195,7 @@ func (p *nodesPane) words() []columnWord {
 		{"turn", "its turn in the update, where there are several groups: the index of its group (0 the control plane's), and its place in that"},
 		{"group", "its update group, where there are several"},
 		{"stage", "where it stands in its maintenance"},
-		{"for", "how long it has been in this stage; > at least this long"},
+		{"for", "how long it has been in this stage; > at least, < at most this long"},
 		{"ready", "whether the kubelet is Ready, and the node not cordoned"},
 		{"mode", "instance_migration_mode: live, manual or skip; in brackets where it has no effect"},
 		{"tries", "instance_migration_attempts: how often the OpenStack controller tries to move an instance"},

@@ -115,10 +115,7 @@ func phaseTime(s *scene, r phaseRow) draw.Line {
 	if took < time.Second && r.phase.State == core.PhaseDone && !r.phase.Started.Exact {
 		return nil // nobody watched it, and longer than nothing says nothing
 	}
-	text := age(took)
-	if !r.phase.Started.Exact {
-		text = ">" + text
-	}
+	text := side(r.phase.Started) + age(took)
 	if r.phase.State == core.PhaseDone {
 		return draw.One(themes.Dim, text)
 	}

@@ -80,10 +80,7 @@ func (t then) lines(m *Model, w int) []draw.Line {
 func (t then) headline(m *Model, row *timeline.Row, spans []timeline.Span, w int) []draw.Line {
 	var out []draw.Line
 	for _, sp := range timeline.Within(spans, t.from, t.to) {
-		text := sp.Bar.String() + " since " + clock(sp.Start, m.snap.Now)
-		if !sp.Seen {
-			text += " or before"
-		}
+		text := sp.Bar.String() + " since " + clock(sp.Start, m.snap.Now) + sp.Unsure()
 		if sp.End.Before(m.snap.Now) {
 			text += ", until " + clock(sp.End, m.snap.Now)
 		} else {
@@ -122,10 +119,7 @@ func (t then) mark(from, to time.Time) string {
 func (t then) spanRows(m *Model, spans []timeline.Span) [][]string {
 	var rows [][]string
 	for _, sp := range spans {
-		from := clock(sp.Start, m.snap.Now)
-		if !sp.Seen {
-			from += " or before"
-		}
+		from := clock(sp.Start, m.snap.Now) + sp.Unsure()
 		rows = append(rows, []string{t.mark(sp.Start, sp.End), from, age(sp.End.Sub(sp.Start)), sp.Bar.String(), sp.Why})
 	}
 	return rows

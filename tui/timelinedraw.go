@@ -406,7 +406,7 @@ func (p *timelinePane) spanTells(r *timeline.Row, span timeline.Span) string {
 	case span.Reconstructed:
 		text += " (reconstructed: nobody looked)"
 	case !span.Seen:
-		text = span.Bar.String() + " since " + clock(span.Start, now) + " or before"
+		text = span.Bar.String() + " since " + clock(span.Start, now) + span.Unsure()
 	}
 	lasts := !span.End.Before(now)
 	why := span.Why

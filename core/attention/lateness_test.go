@@ -7,6 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
+	"lockstep/core/wording"
 	"lockstep/scene"
 )
 
@@ -63,5 +64,102 @@ func TestWhatTakesTooLongIsAsOldAsItsLateness(t *testing.T) {
 			}
 			t.Errorf("nothing of %s in %q", tt.entry, ids(Of(sc.Snapshot)))
 		})
+	}
+}
+
+// A request says nothing of when LCM began to drain its node. Lockstep that starts then knows how long the maintenance lasts, and how long
+// the stage does once it has watched it.
+func TestAStageIsLateOnceThatIsCertain(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Maintained("cmp-01", "").RawState = core.LockInactive
+	sc.NodeRequest("cmp-01").Created = scene.Ago(70 * time.Minute)
+	sc.Nodes["cmp-01"].Cordoned = true
+	if a, told := entryAbout(sc.Again().Snapshot, "node-slow", "cmp-01"); told {
+		t.Errorf("told at the start: %s", a.Reason)
+	}
+	sc.NodeRequest("cmp-01").Created = scene.Ago(5 * time.Hour)
+	sc = sc.Again()
+	a, told := entryAbout(sc.Snapshot, "node-slow", "cmp-01")
+	if !told || !strings.HasPrefix(a.Reason, "in maintenance for a long time, since ") || !a.Since.Exact {
+		t.Errorf("told %v: %q since %+v", told, a.Reason, a.Since)
+	}
+	late := sc.Next(progress.NodeViews(sc.Snapshot), progress.StageLong+time.Minute)
+	want := core.Since{At: sc.Now.Add(progress.StageLong)}
+	if a, told := entryAbout(late.Snapshot, "node-slow", "cmp-01"); !told || a.Since != want ||
+		!strings.HasPrefix(a.Reason, "updating for a long time, at least since "+wording.ClockText(sc.Now)+": ") {
+		t.Errorf("told %v: %q since %+v, want %+v", told, a.Reason, a.Since, want)
+	}
+}
+
+// LCM that still waits for locks is late once they have been inactive for long, while it waited.
+func TestAWaitIsOverOnceThatIsCertain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		since core.Since
+		asked time.Duration
+		late  bool
+	}{
+		"it was seen":             {core.Since{At: scene.Ago(20 * time.Minute), Exact: true}, time.Hour, true},
+		"it was found so":         {core.Since{At: scene.Ago(20 * time.Minute)}, time.Hour, true},
+		"it was found so by now":  {core.Since{At: scene.Ago(time.Minute)}, time.Hour, false},
+		"nobody knows":            {core.Since{}, time.Hour, false},
+		"it was left so long ago": {core.Since{At: scene.Ago(50 * time.Hour)}, time.Minute, false},
+	} {
+		m := scene.Healthy().Managed()
+		m.Handed("cmp-01")
+		m.NodeRequest("cmp-01").Created = scene.Ago(tt.asked)
+		for _, l := range m.NodeLocks.At("cmp-01") {
+			m.History.Locks[l.UID] = &core.LockRecord{State: core.LockInactive, Since: tt.since}
+		}
+		if a, told := entryAbout(m.Join(scene.Drain("m-cmp-01", scene.LocksWaitText, 0)).Snapshot, "drain-waits", "cmp-01"); told != tt.late {
+			t.Errorf("%s: told %v: %s", name, told, a.Reason)
+		}
+	}
+}
+
+// A controller holds its lock from before the request on, unless it released it meanwhile. A lock that is inactive was released for the
+// request, unless it was seen so before. Since when a lock is failed has nothing to do with a request.
+func TestSinceWhenALockIsSo(t *testing.T) {
+	asked, before, after := scene.Ago(20*time.Minute), scene.Ago(time.Hour), scene.Ago(5*time.Minute)
+	seen := func(at time.Time) core.Since { return core.Since{At: at, Exact: true} }
+	for name, tt := range map[string]struct{ was, holds, released core.Since }{
+		"nobody knows":         {core.Since{}, seen(asked), core.NotBefore(asked)},
+		"it was seen before":   {seen(before), seen(asked), seen(asked)},
+		"it was so before":     {core.Since{At: before}, seen(asked), seen(asked)},
+		"it was seen then":     {seen(after), seen(after), seen(after)},
+		"it was found so then": {core.Since{At: after}, seen(asked), core.NotBefore(asked)},
+	} {
+		for state, want := range map[core.LockState]core.Since{core.LockActive: tt.holds, core.LockInactive: tt.released} {
+			sc := scene.Healthy()
+			update := sc.Update(20 * time.Minute)
+			update.Created = asked
+			node, cluster := sc.Maintained("cmp-01", ""), sc.Lock("", core.ControllerOpenStack, state)
+			node.RawState = state
+			sc.History.Locks = map[string]*core.LockRecord{node.UID: {State: state, Since: tt.was}, cluster.UID: {State: state, Since: tt.was}}
+			f := &facts{s: sc.Snapshot}
+			if got := f.lockSince(node, update); got != want {
+				t.Errorf("%s: it is %s since %+v, want %+v", name, state, got, want)
+			}
+			if got := f.lockSince(node, nil); got != tt.was {
+				t.Errorf("%s: without a request it is %s since %+v", name, state, got)
+			}
+			node.RawState, cluster.RawState = core.LockFailed, core.LockFailed
+			for _, l := range []*core.WorkloadLock{node, cluster} {
+				if got := sc.History.StateSince(l); got != (core.Since{}) {
+					t.Errorf("%s: another state is failed since %+v", name, got)
+				}
+				sc.History.Locks[l.UID].State = core.LockFailed
+			}
+			failed := 0
+			for _, a := range Of(sc.Again().Snapshot) {
+				if a.Rule == core.RuleLockFailed {
+					if failed++; a.Since != tt.was {
+						t.Errorf("%s: %s is failed since %+v, want %+v", name, a.ID, a.Since, tt.was)
+					}
+				}
+			}
+			if failed != 2 {
+				t.Errorf("%s: %d locks are told to be failed", name, failed)
+			}
+		}
 	}
 }

@@ -13,7 +13,7 @@ func (f *facts) lockLeft(n nodeFacts) {
 		return // where Lockstep plays alone, acting says that the lock is to be taken back
 	}
 	a := n.entry(core.RuleLockLeft)
-	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Lock(l.UID).Since
+	a.Severity, a.Since = core.SeverityUrgent, f.s.History.StateSince(l)
 	a.Reason = progress.LeftText(f.s, n.Name)
 	if l.InnerState == core.InnerActive && len(n.waiting) > 0 { // whatever its state (docs/mosk.md#concurrency)
 		a.Reason = "holds up " + wording.Some(n.waiting, 3) + ", as its lock says inner_state=active; " + a.Reason

@@ -15,12 +15,16 @@ import (
 // clusterLocks finds the cluster's locks that are failed, have an unknown text, need a person, or wait for too long.
 func (f *facts) clusterLocks() {
 	for _, l := range f.s.ClusterLocks {
-		a := core.Attention{Subject: l.Ref(), Label: wording.OneLine(l.Controller, 40), Since: f.lockSince(l, f.request),
+		a := core.Attention{Subject: l.Ref(), Label: wording.OneLine(l.Controller, 40), Since: f.s.History.StateSince(l),
 			Resolve: clusterProcedure()}
 		m := progress.ReadLock(f.s, l)
 		still, stand := progress.ServicesStill(f.s)
 		switch {
 		case f.lockState(l, m, a):
+			continue
+		}
+		a.Since = f.lockSince(l, f.request)
+		switch {
 		case f.request == nil || l.State() != core.LockActive || !f.request.Deleting.IsZero():
 		case m.Class == progress.MessageActionable:
 			a.Rule, a.Key, a.Severity, a.Reason, a.Detail = core.RuleClusterLock, l.UID, core.SeverityUrgent,
@@ -70,7 +74,7 @@ func (f *facts) clusterLockGone() {
 			"OpenStack is updated. Look at the controller's log before an update begins."}
 	if f.request != nil && f.request.Deleting.IsZero() && !f.request.ByHand() {
 		a.Severity = core.SeverityUrgent
-		a.Since = core.Since{At: f.request.Created}
+		a.Since = core.NotBefore(f.request.Created)
 	}
 	f.add(a)
 }
@@ -83,7 +87,7 @@ func (f *facts) clusterLockLeft() {
 		!l.Deleting.IsZero() || !f.s.Known(core.SourceClusterLocks) || !f.s.Known(core.SourceClusterRequests) {
 		return
 	}
-	since := f.s.History.Lock(l.UID).Since
+	since := f.s.History.StateSince(l)
 	a := core.Attention{Rule: core.RuleClusterLockLeft, Key: l.UID, Severity: core.SeverityWarning, Subject: l.Ref(),
 		Label: core.ControllerOpenStack, Since: since, Resolve: clusterProcedure()}
 	switch {
@@ -119,7 +123,7 @@ func holdCluster(f *facts, a core.Attention) []core.Command {
 func (f *facts) nodeLocks(n nodeFacts) {
 	for _, l := range n.Locks {
 		a := n.entry("") // the lock's state decides the rule
-		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
+		a.Subject, a.Since = l.Ref(), f.s.History.StateSince(l)
 		m := progress.LockMessage{}
 		if l.Message != "" {
 			m = progress.ReadLock(f.s, l)
@@ -146,16 +150,16 @@ func (f *facts) lockState(l *core.WorkloadLock, m progress.LockMessage, a core.A
 	return true
 }
 
-// lockSince is since when the lock is in its state, if that was seen; else since its request was created.
+// lockSince is since when the lock is in its state while its request is there. A controller holds its lock from before that on.
 func (f *facts) lockSince(l *core.WorkloadLock, request *core.MaintenanceRequest) core.Since {
-	begin := time.Time{}
-	if request != nil {
-		begin = request.Created
+	since := f.s.History.StateSince(l)
+	switch {
+	case request == nil || since.Exact && since.At.After(request.Created):
+		return since
+	case l.State() == core.LockActive || !since.At.IsZero() && !since.At.After(request.Created):
+		return core.Since{At: request.Created, Exact: true}
 	}
-	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.At.After(begin) {
-		return r.Since
-	}
-	return core.Since{At: begin}
+	return core.NotBefore(request.Created)
 }
 
 // waitsSince is since when a cluster lock waits for what its text says. The wait for health (text E) begins when the deployment is
@@ -197,7 +201,7 @@ func (f *facts) nodeWithoutLock(n nodeFacts) {
 	a := n.entry(core.RuleNoLock)
 	switch {
 	case n.leaving() && f.long(n.Request.Created, progress.LockMissing):
-		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created}
+		a.Severity, a.Since = core.SeverityUrgent, core.NotBefore(n.Request.Created)
 		a.Reason = "has a maintenance request and no lock of the OpenStack controller: LCM does not wait for its instances"
 	case f.request != nil:
 		a.Severity, a.Since = core.SeverityWarning, core.Since{}

@@ -182,10 +182,10 @@ func (f *facts) nodeReturns(n nodeFacts) {
 				a.Reason = "network agents down: " + wording.Some(down, 4)
 			}
 		}
-	case f.long(n.Since.At, progress.ReturnLong):
+	case f.long(n.Since.Certain().At, progress.ReturnLong):
 		a = n.entry(core.RuleNodeSlow)
 		a.Severity = core.SeverityWarning
-		a.Since = n.Since.Plus(progress.ReturnLong)
+		a.Since = n.Since.Certain().Plus(progress.ReturnLong)
 		a.Reason = "does not get back into service: " + wording.TextOf(n.What, "the controller does not say what it waits for")
 		a.Detail = progress.AccountSentence(f.s, progress.NodeAccount(f.s, n.Name), n.Name, n.message)
 		if n.Node != nil && n.Node.Ready != "True" {
@@ -204,16 +204,17 @@ func (f *facts) fromBefore(n nodeFacts) bool {
 }
 
 func (f *facts) nodeReboots(n nodeFacts) {
-	if n.Stage != core.StageRebooting || !f.long(n.Since.At, progress.RebootLong) {
+	since := n.Since.Certain()
+	if n.Stage != core.StageRebooting || !f.long(since.At, progress.RebootLong) {
 		return
 	}
 	a := n.entry(core.RuleNodeSlow)
-	a.Severity, a.Since = core.SeverityUrgent, n.Since.Plus(progress.RebootLong)
+	a.Severity, a.Since = core.SeverityUrgent, since.Plus(progress.RebootLong)
 	switch {
 	case n.Node == nil:
 		a.Reason = "does not come back: the cluster has no node of it any more"
 	case n.Node.Ready != "True":
-		a.Reason = "does not come back: not Ready since " + wording.ClockText(n.Since.At) + wording.InBrackets(n.Node.ReadyReason)
+		a.Reason = "does not come back: not Ready since " + wording.ClockText(since.At) + wording.InBrackets(n.Node.ReadyReason)
 	default:
 		a.Reason = "is Ready, and LCM does not count it as rebooted: " + n.Reason
 	}
@@ -273,7 +274,8 @@ func (f *facts) nodeSlow(n nodeFacts) {
 	default:
 		return
 	}
-	long := f.long(n.Since.At, own)
+	since := n.Since.Certain()
+	long := f.long(since.At, own)
 	if long && own != progress.StageLong {
 		return
 	}
@@ -281,11 +283,15 @@ func (f *facts) nodeSlow(n nodeFacts) {
 	a.Severity = core.SeverityWarning
 	switch whole := time.Duration(float64(f.estimate.Worker()) * f.s.Settings.Overdue); {
 	case long:
-		a.Since = n.Since.Plus(own)
-		a.Reason = string(n.Stage) + " for a long time, since " + wording.ClockText(n.Since.At) + ": " + n.Reason
+		a.Since = since.Plus(own)
+		a.Reason = string(n.Stage) + " for a long time, " + wording.TextIf(n.Since.Later, "at least ", "") + "since " +
+			wording.ClockText(since.At) + ": " + n.Reason
 	case n.Request != nil && whole > 0 && f.long(n.Request.Created, whole):
 		a.Since = core.Since{At: n.Request.Created, Exact: true}.Plus(f.estimate.Worker())
 		a.Reason = fmt.Sprintf("in maintenance for a long time, since %s, now %s: %s", wording.ClockText(n.Request.Created), n.Stage, n.Reason)
+	case n.Request == nil && n.Since.Later && f.long(n.Since.At, own):
+		a.Since = n.Since.Plus(own)
+		a.Reason = string(n.Stage) + " since " + wording.ClockText(n.Since.At) + " or later: " + n.Reason
 	default:
 		return
 	}

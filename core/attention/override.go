@@ -20,9 +20,12 @@ func (f *facts) overrides() {
 		if undone == "" {
 			continue
 		}
-		r := progress.RequestFor(f.s, l)
+		r, since := progress.RequestFor(f.s, l), f.s.History.StateSince(l)
+		if !since.At.After(o.At) {
+			since = core.NotBefore(o.At)
+		}
 		a := core.Attention{Rule: core.RuleOverride, Key: uid, Severity: core.SeverityUrgent, Subject: l.Ref(), Node: l.Node,
-			Label: step.LockLabel(f.s, l), Since: f.lockSince(l, r), Resolve: clusterProcedure(),
+			Label: step.LockLabel(f.s, l), Since: since, Resolve: clusterProcedure(),
 			Reason: fmt.Sprintf("what was set by hand is undone: %s; %s set it to %s at %s", undone,
 				wording.TextOf(wording.OneLine(o.By, 60), "somebody"), o.To, wording.ClockText(o.At)),
 			Detail: wording.Sentence(step.OwnerOf(f.s, l) + " has set it back. Find out why it holds before you set it again")}

@@ -24,7 +24,7 @@ func (f *facts) releasedFull(n nodeFacts) {
 	if !progress.MaintenanceOf(f.s, n.Name).Reboot || n.Node.Ready == "True" && n.Node.ReadySince.After(n.Request.Created) {
 		return // the host stays up, or it was rebooted already
 	}
-	released := f.s.History.Lock(n.own.UID).Since
+	released := f.s.History.StateSince(n.own)
 	before := !released.At.IsZero() && released.At.Before(n.Request.Created)
 	reason := ""
 	switch left := f.blocking(n.Name); {
@@ -48,11 +48,10 @@ func (f *facts) releasedFull(n nodeFacts) {
 		return
 	}
 	a.Severity, a.Reason = core.SeverityUrgent, reason
-	a.Since = core.Since{At: core.Later(released.At, n.Request.Created), Exact: released.Exact}
+	a.Since = f.lockSince(n.own, n.Request)
 	a.Detail = "LCM does not wait for it: it drains and reboots the node with what runs on it. To hold LCM, set the lock active; then make " +
 		"the controller look at the request again."
 	if before {
-		a.Since.Exact = true
 		a.Detail = wording.Join("The lock was inactive before the request was made, so the OpenStack controller has prepared nothing.", a.Detail)
 	}
 	f.add(a)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -144,6 +145,49 @@ func TestAStageThatBeganUnwatchedSaysSo(t *testing.T) {
 		}
 		if since := now.Stages["uid-cmp-01"].Since; since.Exact != watched {
 			t.Errorf("watched: %v, and the node is at it since %+v", watched, since)
+		}
+	}
+}
+
+// A stage that was seen to begin began then, whatever its evidence says. One that was found began after its evidence, and has been so since
+// it was seen: a run that comes later knows that, too.
+func TestAStageOfUnknownBeginning(t *testing.T) {
+	sc := scene.NewScene()
+	n := sc.Node("cmp-01", core.RoleCompute)
+	sc.Maintained("cmp-01", "").RawState = core.LockInactive // asked for 20 minutes ago
+	preparing := core.StageRecord{Stage: core.StagePreparing, Since: core.Since{At: scene.Ago(30 * time.Minute), Exact: true}}
+	found := core.Since{At: scene.Ago(20 * time.Minute), Later: true, Seen: sc.Now}
+	for name, tt := range map[string]struct {
+		had     bool
+		watched bool
+		want    core.Since
+	}{
+		"seen to begin":             {true, true, core.Since{At: sc.Now, Exact: true}},
+		"found after a time":        {true, false, found},
+		"found at the start":        {false, false, found},
+		"found with its node later": {false, true, found},
+	} {
+		s := sc.Again()
+		s.History.Stages = map[string]core.StageRecord{}
+		if tt.had {
+			s.History.Stages[n.UID] = preparing
+		}
+		e := New(Config{})
+		now := e.observeStages(s.Snapshot, s.History, tt.watched)
+		course := now.Courses[n.UID]
+		if got := now.Stages[n.UID]; got.Stage != core.StageReleased || got.Since != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
+		}
+		if len(course) != 1 || course[0].Since != (core.Since{At: tt.want.At, Exact: tt.want.Exact, Later: tt.want.Later}) {
+			t.Errorf("%s: its course is %+v", name, course)
+		}
+		var told []Record
+		if text, err := json.Marshal(e.seen); err != nil || json.Unmarshal(text, &told) != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		again := HistoryOf(told)
+		if got := again.Stages[n.UID]; got.Since != tt.want {
+			t.Errorf("%s: the journal has %+v, want %+v", name, got.Since, tt.want)
 		}
 	}
 }

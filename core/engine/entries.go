@@ -188,7 +188,7 @@ func isAbout(s *core.Snapshot, a core.Attention, op core.Operation) bool {
 func entryRecord(a core.Attention) EntryRecord {
 	return EntryRecord{ID: wording.OneLine(a.ID, 200), Rule: a.Rule, Severity: a.Severity.String(), Impact: a.Impact,
 		Label: wording.OneLine(a.Label, 64), Reason: wording.OneLine(a.Reason, mostOfReason), Cause: wording.OneLine(a.Cause, 200),
-		Instance: a.Instance, Since: a.Since.At.UTC()}
+		Instance: a.Instance, Since: a.Since.Certain().At.UTC()}
 }
 
 func severityOf(word string) core.Severity {

@@ -108,7 +108,7 @@ func (r Record) course(before core.Course) core.Course {
 
 // courseStage is a stage as a part of its node's course. The reason of a stage is kept where the node stands still.
 func courseStage(r core.StageRecord, seen bool, why string) core.CourseStage {
-	p := core.CourseStage{Stage: r.Stage, Since: core.Since{At: r.Since.At, Exact: seen}}
+	p := core.CourseStage{Stage: r.Stage, Since: core.Since{At: r.Since.At, Exact: seen, Later: !seen && r.Since.Later}}
 	if r.Stage == core.StageWaiting || r.Stage == core.StageFailed {
 		p.Why = wording.OneLine(why, core.MostWhy)
 	}

@@ -243,6 +243,11 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 		if r.Since.At.IsZero() {
 			r.Since = core.Since{At: s.Now, Exact: watched && had}
 		}
+		if now := s.Now.Truncate(time.Second); r.Since.Later && watched && had {
+			r.Since = core.Since{At: now, Exact: true}
+		} else if r.Since.Later {
+			r.Since.Seen = now
+		}
 		// It came since the look before this one, or its evidence has the time; else the time is this look's.
 		seen := watched && had || r.Since.Exact && r.Since.At.Before(s.Now.Truncate(time.Second))
 		r.Since.Exact = r.Since.Exact && seen
@@ -291,7 +296,9 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 		}
 		r := core.LockRecord{State: l.State(), Release: l.Release, Since: core.Since{At: s.Now, Exact: watched && !unseen}}
 		if !had {
-			r.Since = lockSince(s, l)
+			if r.Since = (core.Since{}); r.State != core.LockActive { // that it is held from before is nothing to tell
+				r.Since.At = s.Now
+			}
 		}
 		locks.Set(l.UID, &r)
 		e.touchLock(l)
@@ -356,22 +363,6 @@ func (e *Engine) touchLock(l *core.WorkloadLock) {
 	e.world.touched.node(l.Node)
 }
 
-// lockSince is since when a lock is in its state, by the objects alone: an inactive lock at most since its request. For an active lock
-// they do not tell.
-func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
-	if l.State() != core.LockInactive {
-		return core.Since{}
-	}
-	if l.Node == "" {
-		if cmr := s.ClusterRequest(); cmr != nil {
-			return core.Since{At: cmr.Created}
-		}
-	} else if req := s.NodeRequest(l.Node); req != nil {
-		return core.Since{At: req.Created}
-	}
-	return core.Since{}
-}
-
 // phaseSeen is how much older than the look before what the beginning or the end of a phase rests on may be when that is seen.
 const phaseSeen = time.Minute
 
@@ -381,7 +372,7 @@ func (e *Engine) phaseTime(s *core.Snapshot, is core.Since, seen bool) core.Sinc
 	case is.At.IsZero():
 		return core.Since{At: s.Now, Exact: seen}
 	case seen && e.lookedAt.Sub(is.At) < phaseSeen:
-		is.Exact = true // what it rests on came since
+		return core.Since{At: is.At, Exact: true} // what it rests on came since
 	}
 	return is
 }

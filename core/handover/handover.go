@@ -51,7 +51,8 @@ type Open struct {
 	Label    string      `json:"label,omitempty"`
 	Reason   string      `json:"reason"`
 	Since    *time.Time  `json:"since,omitempty"`
-	About    bool        `json:"sinceAbout,omitempty"` // nobody saw it begin: since is the nearest time that is known
+	About    bool        `json:"sinceAbout,omitempty"` // nobody saw it begin: then or before, or, with sinceLater, then or later
+	Later    bool        `json:"sinceLater,omitempty"` // nobody saw it begin: then or later
 	Hint     string      `json:"hint,omitempty"`       // the cause that is known, or what to do
 	Aside    *Promise    `json:"aside,omitempty"`      // the note by which it waits for somebody else
 }
@@ -179,7 +180,7 @@ func (h *Handover) open(s *core.Snapshot, promised []core.Note) {
 			o.Hint = a.Diagnosis.Remedy
 		}
 		if !a.Since.At.IsZero() {
-			o.Since, o.About = new(a.Since.At.UTC()), !a.Since.Exact
+			o.Since, o.About, o.Later = new(a.Since.At.UTC()), !a.Since.Exact, a.Since.Later
 		}
 		if a.Aside != nil {
 			o.Aside = new(promise(s, *a.Aside))

@@ -29,7 +29,7 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	for _, o := range h.Open {
 		text := labelled(o.Label) + o.Reason
 		if o.Since != nil {
-			text += ", since " + wording.TextIf(o.About, "about ", "") + t.at(*o.Since)
+			text += ", since " + t.at(*o.Since) + o.unsure()
 		}
 		if o.Impact != "" {
 			text += " (" + o.Severity + "; suffers: " + string(o.Impact) + ")"
@@ -173,4 +173,15 @@ func (t *texter) at(when time.Time) string {
 		return when.Format("15:04")
 	}
 	return when.Format("01-02 15:04")
+}
+
+// unsure says on which side of the time it began, behind that time; empty where it began then.
+func (o Open) unsure() string {
+	switch {
+	case !o.About:
+		return ""
+	case o.Later:
+		return " or later"
+	}
+	return " or before"
 }

@@ -386,8 +386,8 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 	for _, was := range gone {
 		l := entry(was.Attention, Settled)
 		since := was.first
-		if !was.Since.At.IsZero() && was.Since.At.Before(since) {
-			since = was.Since.At
+		if at := was.Since.Certain().At; !at.IsZero() && at.Before(since) {
+			since = at
 		}
 		l.Lasted = max(s.Now.Sub(since), 0).Seconds()
 		add(l)
@@ -399,8 +399,8 @@ func entry(a core.Attention, what string) Line {
 	l := Line{Kind: KindEntry, What: what, Severity: a.Severity.String(), Subject: wording.OneLine(a.Label, 64),
 		Text: wording.OneLine(a.Reason, most), ID: wording.OneLine(a.ID, 200), Rule: string(a.Rule), Impact: a.Impact,
 		Cause: wording.OneLine(a.Cause, 200), Node: a.Node, Instance: a.Instance, severity: a.Severity}
-	if !a.Since.At.IsZero() {
-		l.Since = new(a.Since.At.UTC())
+	if at := a.Since.Certain().At; !at.IsZero() {
+		l.Since = new(at.UTC())
 	}
 	if n := a.Aside; n != nil {
 		l.Aside = new(n.Until.UTC())

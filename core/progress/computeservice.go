@@ -30,7 +30,11 @@ func AwaitedBack(s *core.Snapshot, host string) bool {
 		return false
 	}
 	v := ViewOf(s, n.Name)
-	return v != nil && !v.Since.At.IsZero() && !s.Longer(v.Since.At, RebootLong)
+	if v == nil || v.Since.At.IsZero() {
+		return false
+	}
+	since := v.Since.Certain().At
+	return since.IsZero() || !s.Longer(since, RebootLong)
 }
 
 // OutOfSchedulingReason is the reason that Lockstep proposes when a host is taken out of scheduling.

@@ -28,18 +28,25 @@ func WaitsTooLong(s *core.Snapshot, v *core.MachineView, d *core.DrainState) str
 	return ""
 }
 
-// LocksInactive tells whether all locks of a node are inactive while LCM waits for them, and since when, as far as that was seen.
+// LocksInactive tells whether all locks of a node are inactive while LCM waits for them, and since when; zero where nobody knows that.
 func LocksInactive(s *core.Snapshot, node string, m DrainMessage) (at time.Time, all bool) {
 	if m.First != "" || !s.Known(core.SourceNodeLocks) || len(s.NodeLocks.At(node)) == 0 {
 		return at, false
 	}
+	unknown := false
 	for _, l := range s.NodeLocks.At(node) {
 		if l.State() != core.LockInactive {
 			return at, false
 		}
-		if r := s.History.Lock(l.UID); r.State == core.LockInactive {
-			at = core.Later(at, r.Since.At)
-		}
+		since := s.History.StateSince(l).At
+		unknown = unknown || since.IsZero()
+		at = core.Later(at, since)
+	}
+	if unknown {
+		return time.Time{}, true
+	}
+	if r := s.NodeRequest(node); r != nil {
+		at = core.Later(at, r.Created) // before that nobody waited
 	}
 	return at, true
 }

@@ -183,16 +183,15 @@ func viewNode(f *stageFacts) *core.NodeView {
 
 // since is when the node entered the stage: as it was seen, or as the evidence says.
 func (f *stageFacts) since(stage core.Stage, v verdict) core.Since {
-	evidence := core.Since{At: v.at, Exact: v.exact && !v.at.IsZero()}
 	switch {
 	case f.hadStage && f.before.Stage == stage:
 		return f.before.Since
-	case f.hadStage && v.at.After(f.before.Since.At) && f.s.Reached(v.at):
-		return evidence // it began after the last stage that was seen, and before now
+	case f.hadStage && v.since.At.After(f.before.Since.At) && f.s.Reached(v.since.At):
+		return v.since // it began after the last stage that was seen, and before now
 	case f.hadStage:
 		return core.Since{At: f.s.Second(), Exact: true}
 	}
-	return evidence
+	return v.since
 }
 
 // badAttempts says what is wrong with the node's number of migration attempts; empty when nothing is.

@@ -345,8 +345,8 @@ func osdplText(o *core.OpenStackStatus) string {
 func (f *phaseFacts) lockLine(l *core.WorkloadLock, waitsForOpenStack bool) core.PhaseLine {
 	line := core.PhaseLine{Label: wording.OneLine(l.Controller, 40), State: core.PhaseRunning, Text: "active",
 		Limit: f.estimate.of(l.Controller)}
-	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.At.After(f.request.Created) {
-		line.Since = r.Since
+	if since := f.s.History.StateSince(l); since.At.After(f.request.Created) {
+		line.Since = since
 	}
 	m := ReadLock(f.s, l)
 	switch l.State() {
@@ -361,8 +361,8 @@ func (f *phaseFacts) lockLine(l *core.WorkloadLock, waitsForOpenStack bool) core
 		line.Text = "state " + wording.OneLine(string(l.State()), 40)
 		return line
 	}
-	if line.Since.At.IsZero() {
-		line.Since = core.Since{At: f.request.Created}
+	if !line.Since.Exact { // a controller holds its lock from before the request
+		line.Since = exactly(f.request.Created)
 	}
 	switch {
 	case m.Class == MessageActionable:

@@ -30,6 +30,6 @@ func noComputeService(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	return verdict{reason: ServicelessCause + ": the OpenStack controller fails on it without a word" + f.tries("; it "),
-		what: "no compute service",
-		at:   f.requestAt()}, true
+		what:  "no compute service",
+		since: core.NotBefore(f.requestAt())}, true
 }

@@ -19,7 +19,7 @@ func held(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	v := verdict{reason: "its machine is in maintenance mode: it is drained, and stays so until you take it out", what: "in maintenance mode",
-		at: f.handedAt()}
+		since: f.notBeforeHanded()}
 	if !f.ready {
 		v.what += ", not Ready"
 	}
@@ -31,7 +31,7 @@ func lcmDrains(f *stageFacts) (verdict, bool) {
 	if f.lcm == nil || !handed(f) || f.lcm.LCM.Drain != core.CordonDraining {
 		return verdict{}, false
 	}
-	v := verdict{reason: "LCM drains the machine", at: f.handedAt()}
+	v := verdict{reason: "LCM drains the machine", since: f.notBeforeHanded()}
 	d := f.lcm.Drain
 	switch {
 	case d != nil && DrainBlocked(d):
@@ -63,7 +63,7 @@ func lcmReboots(f *stageFacts) (verdict, bool) {
 	if f.lcm == nil || !handed(f) || f.lcm.LCM.State != core.LCMReboot || f.lcm.LCM.RebootDone {
 		return verdict{}, false
 	}
-	v := verdict{reason: "LCM reboots the machine", what: "reboots", at: f.lcm.LCM.RebootAsked, exact: true}
+	v := verdict{reason: "LCM reboots the machine", what: "reboots", since: exactly(f.lcm.LCM.RebootAsked)}
 	if !f.ready && f.node != nil {
 		v.what = "not Ready" + wording.InBrackets(f.node.ReadyReason)
 	}
@@ -85,7 +85,7 @@ func lcmWorks(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	state := strings.ToLower(f.lcm.LCM.State)
-	v := verdict{reason: "LCM works on the machine: " + state, what: state, at: f.handedAt()}
+	v := verdict{reason: "LCM works on the machine: " + state, what: state, since: f.notBeforeHanded()}
 	switch {
 	case f.lcm.Failing != nil:
 		v.reason, v.what = "LCM works on the machine: "+ItemText(*f.lcm.Failing), "fails: "+wording.OneLine(f.lcm.Failing.Name, 40)

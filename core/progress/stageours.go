@@ -20,7 +20,7 @@ func oursToPrepare(f *stageFacts) (verdict, bool) {
 	}
 	a, _ := ActAs(f.s, core.ControllerOpenStack)
 	at := PreparationOf(f.s, a, f.name)
-	return verdict{reason: at.Next, what: at.what, at: f.request.Created, exact: true}, true
+	return verdict{reason: at.Next, what: at.what, since: exactly(f.request.Created)}, true
 }
 
 // oursToRemove finds an empty node whose removal waits for a played controller.
@@ -29,7 +29,7 @@ func oursToRemove(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	return verdict{reason: "its removal is asked for, and you play the OpenStack controller: let it go", what: "to be let go",
-		at: f.s.Deletions[f.name].Created, exact: true}, true
+		since: exactly(f.s.Deletions[f.name].Created)}, true
 }
 
 // oursToCleanUp finds a node that has left the cluster and whose clean-up waits for a played OpenStack controller: the removal is
@@ -53,7 +53,7 @@ func oursToTakeBack(f *stageFacts) (verdict, bool) {
 	}
 	v := verdict{reason: "its request is over, and you play the OpenStack controller: take it back", what: "to be taken back"}
 	if f.request != nil {
-		v.at, v.exact = f.request.Deleting, true
+		v.since = exactly(f.request.Deleting)
 	}
 	return v, true
 }

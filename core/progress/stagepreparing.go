@@ -17,13 +17,13 @@ func otherLocksOnly(f *stageFacts) (verdict, bool) {
 	names := f.otherWaits()
 	if len(names) == 0 && !f.locksKnown {
 		return verdict{reason: "asked for; its locks are not known: " + f.s.WhyUnknown(core.SourceNodeLocks), what: "locks not known",
-			at: f.requestAt()}, true
+			since: core.NotBefore(f.requestAt())}, true
 	}
 	for i, name := range names {
 		names[i] += wording.InBrackets(f.lcmWaits().LockState(name))
 	}
 	waits := strings.Join(names, ", ")
-	return verdict{reason: "waits for the lock of " + waits, what: "waits for " + waits, at: f.requestAt()}, true
+	return verdict{reason: "waits for the lock of " + waits, what: "waits for " + waits, since: core.NotBefore(f.requestAt())}, true
 }
 
 func (f *stageFacts) requestAt() time.Time {
@@ -39,7 +39,7 @@ func unknownMode(f *stageFacts) (verdict, bool) {
 	}
 	mode := wording.OneLine(string(f.Mode), 40)
 	return verdict{reason: fmt.Sprintf("the OpenStack controller does not know its migration mode %q, and its handler fails on it", mode),
-		what: fmt.Sprintf("unknown mode %q", mode), at: f.requestAt()}, true
+		what: fmt.Sprintf("unknown mode %q", mode), since: core.NotBefore(f.requestAt())}, true
 }
 
 // noScope finds a node that the OpenStack controller has begun, and on whose request it fails.
@@ -51,7 +51,7 @@ func noScope(f *stageFacts) (verdict, bool) {
 	if f.tries("") != "" {
 		again = "; it " + AccountText(f.s, f.account, true) // the reason of the failure is stated already
 	}
-	return verdict{reason: Scopeless + again, what: "request without a scope", at: f.requestAt()}, true
+	return verdict{reason: Scopeless + again, what: "request without a scope", since: core.NotBefore(f.requestAt())}, true
 }
 
 // controllerGaveUp finds a controller that says it needs a person, and is still right.
@@ -61,7 +61,7 @@ func controllerGaveUp(f *stageFacts) (verdict, bool) {
 	}
 	if f.message.ID != SaysLeftToOperator {
 		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.message.Meaning,
-			at: f.message.At}, true
+			since: core.Since{At: f.message.At}}, true
 	}
 	if f.computeKnown {
 		// The text is as old as the controller's last look; the instances show the present state.
@@ -72,11 +72,11 @@ func controllerGaveUp(f *stageFacts) (verdict, bool) {
 			return verdict{}, false
 		}
 	}
-	v := verdict{reason: f.message.Meaning, at: f.message.At}
+	v := verdict{reason: f.message.Meaning, since: core.Since{At: f.message.At}}
 	if f.Mode == core.ModeManual {
 		v.reason = "manual mode: the operator moves the instances"
 		if r := f.requestAt(); !r.IsZero() {
-			v.at = r
+			v.since = core.NotBefore(r)
 		}
 	}
 	v.what = f.inTheWay()
@@ -118,7 +118,7 @@ func failsSilently(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	return verdict{reason: "the OpenStack controller fails on it without a word" + f.tries("; it "), what: "fails without a word",
-		at: f.requestAt()}, true
+		since: core.NotBefore(f.requestAt())}, true
 }
 
 // handledBefore finds a lock that somebody set active after the OpenStack controller was through with the request: the controller looks
@@ -128,7 +128,7 @@ func handledBefore(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	return verdict{reason: "the OpenStack controller is through with its request, and does not look at the lock again by itself",
-		what: "nobody releases its lock", at: f.s.History.Lock(f.own.UID).Since.At}, true
+		what: "nobody releases its lock", since: f.s.History.StateSince(f.own)}, true
 }
 
 // HeldUnlooked tells whether the OpenStack controller's lock holds the node though the controller is through with its request.
@@ -138,7 +138,7 @@ func HeldUnlooked(s *core.Snapshot, node string) bool {
 		RequestAccount(s, r).State != AccountHandled {
 		return false
 	}
-	since := s.History.Lock(l.UID).Since.At // the lock and the request are two streams
+	since := s.History.StateSince(l).At // the lock and the request are two streams
 	return !since.IsZero() && s.Reached(since.Add(InnerSettles))
 }
 
@@ -154,17 +154,17 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	case f.on.migrating > 0:
 		return verdict{reason: fmt.Sprintf("%s under way from it", wording.Count(f.on.migrating, "migration")), what: f.movedText(),
-			at: f.on.since}, true
+			since: core.Since{At: core.Later(f.on.since, f.requestAt())}}, true
 	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
 		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.movedText(),
-			at: f.requestAt()}, true
+			since: core.NotBefore(f.requestAt())}, true
 	case f.working() && f.message.ID == SaysMigrationOutage:
-		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
+		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), since: core.NotBefore(f.requestAt())}, true
 	case f.working() && f.message.ID == SaysComputeNotDisabled:
 		return verdict{}, false // nova-compute has to be disabled first
 	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
 		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", wording.Count(f.on.movable, "instance")),
-			what: f.movedText(), at: f.requestAt()}, true
+			what: f.movedText(), since: core.NotBefore(f.requestAt())}, true
 	}
 	return verdict{}, false
 }
@@ -190,14 +190,14 @@ func instancesInTheWay(f *stageFacts) (verdict, bool) {
 	case f.gaveUpBefore():
 		reason = "the OpenStack controller begins anew, as every minute: " + wording.OneLine(f.message.Text, wording.MostRead)
 	}
-	return verdict{reason: reason, what: f.inTheWay(), at: f.requestAt()}, true
+	return verdict{reason: reason, what: f.inTheWay(), since: core.NotBefore(f.requestAt())}, true
 }
 
 func notBegun(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || f.working() {
 		return verdict{}, false
 	}
-	v := verdict{reason: "its request is there, and the OpenStack controller has not begun", at: f.requestAt(), exact: true}
+	v := verdict{reason: "its request is there, and the OpenStack controller has not begun", since: exactly(f.requestAt())}
 	if f.message.Class == MessageWaiting {
 		v.reason = f.message.Meaning
 		v.what = map[MessageID]string{SaysOthersFirst: "others come first", SaysOtherRelease: "controller not updated yet"}[f.message.ID]
@@ -224,7 +224,7 @@ func atWork(f *stageFacts) (verdict, bool) {
 	if !f.leaving() {
 		return verdict{}, false
 	}
-	v := verdict{reason: "the OpenStack controller prepares it" + f.tries("; it "), at: f.requestAt()}
+	v := verdict{reason: "the OpenStack controller prepares it" + f.tries("; it "), since: core.NotBefore(f.requestAt())}
 	switch {
 	case f.message.ID == SaysServicesNeedNode:
 		v.reason, v.what = f.message.Meaning, "deferred: "+wording.Some(f.message.Blockers, 3)

@@ -3,7 +3,6 @@ package progress
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"lockstep/core"
 	"lockstep/core/wording"
@@ -23,7 +22,7 @@ func releasedNotReady(f *stageFacts) (verdict, bool) {
 	}
 	return verdict{reason: fmt.Sprintf("handed to LCM, and not Ready since %s%s", wording.ClockText(f.node.ReadySince),
 		wording.InBrackets(f.node.ReadyReason)),
-		what: "not Ready" + wording.InBrackets(f.node.ReadyReason), at: f.node.ReadySince, exact: true}, true
+		what: "not Ready" + wording.InBrackets(f.node.ReadyReason), since: exactly(f.node.ReadySince)}, true
 }
 
 // releasedBackUp finds a node that has rebooted and that LCM has not given back yet.
@@ -33,11 +32,11 @@ func releasedBackUp(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	case !f.ready: // scope drain: the kubelet restarts
 		return verdict{reason: "handed to LCM, and not Ready since " + wording.ClockText(f.node.ReadySince) + "; the request's scope is drain",
-			what: "kubelet restarts",
-			at:   f.node.ReadySince, exact: true}, true
+			what:  "kubelet restarts",
+			since: exactly(f.node.ReadySince)}, true
 	case f.cordoned && f.rebooted():
 		return verdict{reason: "Ready again since " + wording.ClockText(f.node.ReadySince) + ", still cordoned", what: "Ready again",
-			at: f.node.ReadySince, exact: true}, true
+			since: exactly(f.node.ReadySince)}, true
 	case !f.cordoned && (f.rebooted() || f.wasIn(core.StageDraining, core.StageUpdating, core.StageRebooting)) && f.request != nil:
 		return verdict{reason: "not cordoned any more; LCM is about to remove the request", what: "uncordoned"}, true
 	}
@@ -53,8 +52,8 @@ func releasedWithPods(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	return verdict{reason: fmt.Sprintf("handed to LCM and cordoned; %s to move", wording.Count(f.pods.Evictable, "pod")),
-		what: wording.Count(f.pods.Evictable, "pod") + " left",
-		at:   f.handedAt()}, true
+		what:  wording.Count(f.pods.Evictable, "pod") + " left",
+		since: f.notBeforeHanded()}, true
 }
 
 func releasedCordoned(f *stageFacts) (verdict, bool) {
@@ -63,9 +62,9 @@ func releasedCordoned(f *stageFacts) (verdict, bool) {
 	}
 	if f.pods == nil {
 		return verdict{reason: "handed to LCM and cordoned; its pods are not known (" + f.s.WhyUnknown(core.SourceNodePods) +
-			"), so it may still be draining", at: f.handedAt(), open: f.podsComing()}, true
+			"), so it may still be draining", since: f.notBeforeHanded(), open: f.podsComing()}, true
 	}
-	return verdict{reason: "handed to LCM, cordoned, and drained", what: "drained", at: f.handedAt()}, true
+	return verdict{reason: "handed to LCM, cordoned, and drained", what: "drained", since: f.notBeforeHanded()}, true
 }
 
 // podsComing tells whether the node's pods have been asked for: the next answer has them.
@@ -80,21 +79,26 @@ func releasedOnly(f *stageFacts) (verdict, bool) {
 	}
 	if len(f.locks) == 0 {
 		return verdict{reason: "its request is there since " + wording.ClockText(f.request.Created) + ", and no lock holds it",
-			at: f.request.Created}, true
+			since: core.NotBefore(f.request.Created)}, true
 	}
-	return verdict{reason: "all its locks are inactive; LCM has not begun", what: "LCM is next", at: f.handedAt()}, true
+	return verdict{reason: "all its locks are inactive; LCM has not begun", what: "LCM is next", since: f.handedAt()}, true
 }
 
-// handedAt is when the last lock became inactive, as far as it was seen.
-func (f *stageFacts) handedAt() time.Time {
-	var at time.Time
+// handedAt is when the last lock became inactive after the request was made, as far as that was seen.
+func (f *stageFacts) handedAt() core.Since {
+	at := core.Since{At: f.requestAt(), Exact: true}
 	for _, l := range f.locks {
-		if r := f.s.History.Lock(l.UID); r.State == core.LockInactive && r.Since.Exact && r.Since.At.After(at) {
-			at = r.Since.At
+		switch since := f.s.History.StateSince(l); {
+		case since.Exact:
+			at.At = core.Later(at.At, since.At)
+		case since.At.IsZero() || since.At.After(f.requestAt()): // nobody knows when
+			at.Exact = false
 		}
 	}
-	if at.IsZero() && f.request != nil {
-		at = f.request.Created
-	}
+	at.Exact = at.Exact && !at.At.IsZero()
+	at.Later = !at.Exact && !at.At.IsZero()
 	return at
 }
+
+// notBeforeHanded is the beginning of what LCM does with a node only once it has it.
+func (f *stageFacts) notBeforeHanded() core.Since { return core.NotBefore(f.handedAt().At) }

@@ -14,7 +14,8 @@ func cleanupHeld(f *stageFacts) (verdict, bool) {
 	if len(f.message.Blockers) > 0 {
 		by = wording.OneLine(f.message.Blockers[0], 60)
 	}
-	return verdict{reason: "the node is gone; its cleanup is held by " + by, what: "gone, held by " + by, at: f.message.At}, true
+	return verdict{reason: "the node is gone; its cleanup is held by " + by, what: "gone, held by " + by,
+		since: core.Since{At: f.message.At}}, true
 }
 
 // holdsRemoval tells whether the instance is on a node that is to be removed and has no other request.
@@ -45,7 +46,7 @@ func removalReleased(f *stageFacts) (verdict, bool) {
 	if !asked || !f.released || len(f.locks) == 0 {
 		return verdict{}, false
 	}
-	return verdict{reason: "its locks are released: LCM removes it", what: "being removed", at: d.Created}, true
+	return verdict{reason: "its locks are released: LCM removes it", what: "being removed", since: core.NotBefore(d.Created)}, true
 }
 
 // removalHeld finds a node whose removal waits until somebody takes off it what is left (texts S and T).
@@ -58,9 +59,9 @@ func removalHeld(f *stageFacts) (verdict, bool) {
 	switch {
 	case f.computeKnown && left > 0:
 		return verdict{reason: "to be removed, and " + wording.Count(left, "instance") + wording.Verb(left, " is", " are") + " left on it",
-			what: "to be removed: " + wording.Count(left, "instance") + " left", at: d.Created, exact: true}, true
+			what: "to be removed: " + wording.Count(left, "instance") + " left", since: exactly(d.Created)}, true
 	case f.message.ID == SaysVolumesHoldRemoval:
-		return verdict{reason: "to be removed, and volumes are left on it", what: "to be removed: volumes left", at: d.Created, exact: true}, true
+		return verdict{reason: "to be removed, and volumes are left on it", what: "to be removed: volumes left", since: exactly(d.Created)}, true
 	}
 	return verdict{}, false
 }

@@ -10,12 +10,14 @@ import (
 
 // verdict is what a stage rule found.
 type verdict struct {
-	reason string    // the evidence, in one line
-	what   string    // what happens there now, short
-	at     time.Time // the evidence's time; zero when it has none
-	exact  bool      // at is when the stage began, not just evidence of it
-	open   bool      // what has been asked for and has not come yet can make it another stage
+	reason string     // the evidence, in one line
+	what   string     // what happens there now, short
+	since  core.Since // when the stage began, as far as the evidence tells; without a time when it does not
+	open   bool       // what has been asked for and has not come yet can make it another stage
 }
+
+// exactly is the beginning of a stage at the time of its evidence, which may be missing.
+func exactly(at time.Time) core.Since { return core.Since{At: at, Exact: !at.IsZero()} }
 
 // stageRule is one row of the table of stages.
 type stageRule struct {
@@ -78,7 +80,7 @@ func nodeDeleted(f *stageFacts) (verdict, bool) {
 	if f.node == nil || f.node.Deleting.IsZero() || f.request != nil && f.request.Deleting.IsZero() {
 		return verdict{}, false
 	}
-	v := verdict{reason: "its Node was deleted", what: "its Node goes", at: f.node.Deleting, exact: true}
+	v := verdict{reason: "its Node was deleted", what: "its Node goes", since: exactly(f.node.Deleting)}
 	if HeldNode(f.s, f.node) != "" {
 		v.reason += ", and waits for the OpenStack controller"
 	}
@@ -102,7 +104,7 @@ func requestGoes(f *stageFacts) (verdict, bool) {
 		what = "an OpenStack API is away"
 	}
 	v := verdict{reason: "its request is being removed since " + wording.ClockText(f.request.Deleting) +
-		f.tries("; the OpenStack controller "), what: what, at: f.request.Deleting, exact: true}
+		f.tries("; the OpenStack controller "), what: what, since: exactly(f.request.Deleting)}
 	if f.account.State == AccountUnseen && f.own != nil && f.own.State() != core.LockActive &&
 		!PlaysOn(f.s, core.ControllerOpenStack, f.name) {
 		v.reason, v.what = "its request is being removed since "+wording.ClockText(f.request.Deleting)+"; the OpenStack controller "+
@@ -134,12 +136,12 @@ func wentThrough(f *stageFacts) (verdict, bool) {
 	v := verdict{reason: by}
 	switch {
 	case f.hasRound && f.round.Update == f.cluster.UID && !f.round.Ended.IsZero():
-		v.at, v.exact = f.round.Ended, true
+		v.since = exactly(f.round.Ended)
 	case f.node.ReadySince.After(f.cluster.Created):
-		v.at = f.node.ReadySince
+		v.since = core.Since{At: f.node.ReadySince}
 	}
-	if !v.at.IsZero() {
-		v.what = wording.ClockText(v.at)
+	if at := v.since.At; !at.IsZero() {
+		v.what = wording.ClockText(at)
 	}
 	return v, true
 }

@@ -328,8 +328,8 @@ func TestSinceWhen(t *testing.T) {
 		sc.History.Stages["uid-cmp-01"] = core.StageRecord{Stage: stage, Since: core.Since{At: scene.Ago(d), Exact: true}}
 	}
 	sc := begin()
-	if v, _ := NodeView(sc.Snapshot, "cmp-01"); v.Since != (core.Since{At: scene.Ago(20 * time.Minute)}) {
-		t.Errorf("never seen before: %+v, want the request's age as a bound", v.Since)
+	if v, _ := NodeView(sc.Snapshot, "cmp-01"); v.Since != core.NotBefore(scene.Ago(20*time.Minute)) {
+		t.Errorf("never seen before: %+v, want at most the request's age", v.Since)
 	}
 	sc = begin()
 	seen(sc, core.StageEvacuating, 7*time.Minute)
@@ -347,6 +347,42 @@ func TestSinceWhen(t *testing.T) {
 	if v, _ := NodeView(sc.Snapshot, "cmp-01"); v.Stage != core.StageQueued ||
 		v.Since != (core.Since{At: scene.Ago(20 * time.Minute), Exact: true}) {
 		t.Errorf("changed while nobody looked: %s %+v", v.Stage, v.Since)
+	}
+}
+
+// LCM has a node from when the last lock became inactive, at the earliest when it was asked for. What LCM does there begins then or later.
+func TestSinceWhenLCMHasANode(t *testing.T) {
+	asked, last := scene.Ago(20*time.Minute), scene.Ago(7*time.Minute)
+	is := func(s core.Since) *core.LockRecord { return &core.LockRecord{State: core.LockInactive, Since: s} }
+	seen := func(at time.Time) core.Since { return core.Since{At: at, Exact: true} }
+	for name, tt := range map[string]struct {
+		openstack, ceph *core.LockRecord
+		want            core.Since
+	}{
+		"both were seen":           {is(seen(scene.Ago(9 * time.Minute))), is(seen(last)), seen(last)},
+		"neither was":              {nil, nil, core.NotBefore(asked)},
+		"one was":                  {nil, is(seen(last)), core.NotBefore(last)},
+		"one was found so":         {is(core.Since{At: scene.Ago(time.Minute)}), is(seen(last)), core.NotBefore(last)},
+		"both were so before":      {is(core.Since{At: scene.Ago(time.Hour)}), is(seen(scene.Ago(5 * time.Hour))), seen(asked)},
+		"one was something before": {&core.LockRecord{State: core.LockActive, Since: seen(last)}, nil, core.NotBefore(asked)},
+	} {
+		sc := scene.NewScene()
+		n := sc.Node("cmp-01", core.RoleCompute)
+		openstack, ceph := sc.Maintained("cmp-01", ""), sc.Lock("cmp-01", core.ControllerCeph, core.LockInactive)
+		openstack.RawState = core.LockInactive
+		sc.History.Locks = map[string]*core.LockRecord{}
+		for uid, r := range map[string]*core.LockRecord{openstack.UID: tt.openstack, ceph.UID: tt.ceph} {
+			if r != nil {
+				sc.History.Locks[uid] = r
+			}
+		}
+		if v, _ := NodeView(sc.Snapshot, "cmp-01"); v.Stage != core.StageReleased || v.Since != tt.want {
+			t.Errorf("%s: %s since %+v, want %+v", name, v.Stage, v.Since, tt.want)
+		}
+		n.Cordoned = true
+		if v, _ := NodeView(sc.Again().Snapshot, "cmp-01"); v.Stage != core.StageUpdating || v.Since != core.NotBefore(tt.want.At) {
+			t.Errorf("%s: %s since %+v, want at most %s", name, v.Stage, v.Since, tt.want.At)
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func lockInDeletion(f *stageFacts) (verdict, bool) {
 	if !f.node.HasOpenStackRole() {
 		what = "role label taken off"
 	}
-	return verdict{reason: StuckText(f.s, f.name, l), what: what, at: l.Deleting, exact: true}, true
+	return verdict{reason: StuckText(f.s, f.name, l), what: what, since: exactly(l.Deleting)}, true
 }
 
 // LCMMayTake tells whether LCM asks for the node, or may do so at any moment.

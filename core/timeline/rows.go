@@ -14,6 +14,7 @@ type change struct {
 	at            time.Time
 	bar           Bar
 	seen          bool
+	later         bool // it is so from then on, or only later
 	why           string
 	reconstructed bool // it is reconstructed
 }
@@ -28,7 +29,8 @@ func spans(changes []change, start, ended time.Time) []Span {
 		if c.bar == None {
 			continue
 		}
-		span := Span{Bar: c.bar, Start: at, Seen: c.seen && at.Equal(c.at), Why: c.why, Reconstructed: c.reconstructed && at.Equal(c.at)}
+		span := Span{Bar: c.bar, Start: at, Seen: c.seen && at.Equal(c.at), Later: c.later, Why: c.why,
+			Reconstructed: c.reconstructed && at.Equal(c.at)}
 		if i+1 < len(changes) {
 			span.End = core.Later(at, changes[i+1].at)
 		}
@@ -59,7 +61,8 @@ func nodeRow(s *core.Snapshot, t Timeline, n *core.Node) *Row {
 	}
 	var changes []change
 	for _, c := range course {
-		changes = append(changes, change{c.Since.At, stageBars[c.Stage], c.Since.Exact, c.Why, c.Reconstructed})
+		changes = append(changes, change{at: c.Since.At, bar: stageBars[c.Stage], seen: c.Since.Exact, later: c.Since.Later, why: c.Why,
+			reconstructed: c.Reconstructed})
 	}
 	if round := s.History.Rounds[n.UID]; !round.Started.IsZero() && round.Started.After(t.Start) {
 		changes = withRound(changes, round)
@@ -147,7 +150,7 @@ func phaseRow(s *core.Snapshot, t Timeline, p core.Phase) *Row {
 // phaseChanges are the beginning of a phase, and its standstills before and after it.
 func phaseChanges(p core.Phase, stands []core.Standstill) []change {
 	var changes []change
-	begins := change{at: p.Started.At, bar: Runs, seen: p.Started.Exact}
+	begins := change{at: p.Started.At, bar: Runs, seen: p.Started.Exact, later: p.Started.Later}
 	begun := begins.at.IsZero() // or it has not, and nothing is to be added
 	for _, st := range stands {
 		if !begun && !st.Since.At.Before(begins.at) {
@@ -156,7 +159,7 @@ func phaseChanges(p core.Phase, stands []core.Standstill) []change {
 		if n := len(changes); n > 0 && !changes[n-1].at.Equal(begins.at) && !changes[n-1].at.Before(st.Since.At) {
 			changes = changes[:n-1] // one cause took the place of another
 		}
-		changes = append(changes, change{st.Since.At, standsAs(st.Cause), st.Since.Exact, st.Why, false})
+		changes = append(changes, change{at: st.Since.At, bar: standsAs(st.Cause), seen: st.Since.Exact, why: st.Why})
 		goesOn := change{at: st.Until, bar: Runs, seen: !st.UntilUnseen}
 		switch {
 		case st.Until.IsZero():
@@ -199,8 +202,8 @@ func stepRow(s *core.Snapshot, t Timeline, st core.PlanStep, i int) *Row {
 	case st.Status == core.PlanAutoPaused || st.Status == core.PlanStuck:
 		stands := s.History.Stands[st.Phase()]
 		if n := len(stands); n > 0 && stands[n-1].Until.IsZero() {
-			changes = append(changes, change{stands[n-1].Since.At, standsAs(stands[n-1].Cause), stands[n-1].Since.Exact,
-				stands[n-1].Why, false})
+			changes = append(changes, change{at: stands[n-1].Since.At, bar: standsAs(stands[n-1].Cause), seen: stands[n-1].Since.Exact,
+				why: stands[n-1].Why})
 		}
 	default:
 		if allowed := st.Allows(); allowed > 0 {

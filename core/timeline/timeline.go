@@ -60,10 +60,22 @@ type Span struct {
 	Bar           Bar
 	Start         time.Time
 	End           time.Time     // zero while it lasts
-	Seen          bool          // Lockstep watched when it began; otherwise it began at Start or before, unless it is reconstructed
+	Seen          bool          // Lockstep watched when it began
+	Later         bool          // it began at Start or later; else, where it was not seen and is not reconstructed, at Start or before
 	Reconstructed bool          // it is reconstructed: nobody looked when it began, and Start is one of the API's own times
 	Why           string        // why nothing went on; empty where it did, or where that is not known
 	Spread        time.Duration // ± of End, of a span that is ahead; 0 when not known
+}
+
+// Unsure says on which side of Start it began, behind that time; empty where it began then.
+func (s Span) Unsure() string {
+	switch {
+	case s.Seen || s.Reconstructed:
+		return ""
+	case s.Later:
+		return " or later"
+	}
+	return " or before"
 }
 
 // Kind is what a row is about.
