@@ -14,7 +14,7 @@ type Since struct {
 // NotBefore is the beginning of something of which only is known what came first, and when; of a zero time it is not known.
 func NotBefore(at time.Time) Since { return Since{At: at, Later: !at.IsZero()} }
 
-// Certain is the time from which on it was so for certain: what begins then or later was so when it was seen.
+// Certain is the time from which on it was so for certain: of what began later, when it was seen.
 func (s Since) Certain() Since {
 	if !s.Later {
 		return s
@@ -26,9 +26,6 @@ func (s Since) Certain() Since {
 func (s Since) Plus(d time.Duration) Since {
 	if !s.At.IsZero() {
 		s.At = s.At.Add(d)
-	}
-	if !s.Seen.IsZero() {
-		s.Seen = s.Seen.Add(d)
 	}
 	return s
 }

@@ -85,8 +85,8 @@ func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 			"deferred: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not (CrashLoopBackOff); these cannot do without the node now: " +
 				"database"},
 		"an image is not there":      {"ImagePullBackOff", time.Minute, "is not (ImagePullBackOff)"},
-		"a pod has long come up":     {"ContainerCreating", time.Hour, "deferred for a long time: mariadb-server: 2 of 3 ready"},
-		"a pod has crashed for long": {"CrashLoopBackOff", time.Hour, "deferred for a long time: "},
+		"a pod has long come up":     {"ContainerCreating", time.Hour, "deferred: mariadb-server: 2 of 3 ready"},
+		"a pod has crashed for long": {"CrashLoopBackOff", time.Hour, "deferred: "},
 	} {
 		sc := scene.Quorate("ctl-01", "!ctl-02", "ctl-03")
 		sc.Settings = core.DefaultSettings()

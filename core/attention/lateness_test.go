@@ -72,21 +72,39 @@ func TestWhatTakesTooLongIsAsOldAsItsLateness(t *testing.T) {
 func TestAStageIsLateOnceThatIsCertain(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Maintained("cmp-01", "").RawState = core.LockInactive
-	sc.NodeRequest("cmp-01").Created = scene.Ago(70 * time.Minute)
+	asked := scene.Ago(100 * time.Minute)
+	sc.NodeRequest("cmp-01").Created = asked
 	sc.Nodes["cmp-01"].Cordoned = true
-	if a, told := entryAbout(sc.Again().Snapshot, "node-slow", "cmp-01"); told {
-		t.Errorf("told at the start: %s", a.Reason)
+	sc = sc.Again()
+	told := func(s scene.Scene, late core.Since, reason string) {
+		t.Helper()
+		a, told := entryAbout(s.Snapshot, "node-slow", "cmp-01")
+		if told != (reason != "") || a.Since != late || !strings.HasPrefix(a.Reason, reason) {
+			t.Errorf("told %v: %q since %+v, want %q since %+v", told, a.Reason, a.Since, reason, late)
+		}
 	}
-	sc.NodeRequest("cmp-01").Created = scene.Ago(5 * time.Hour)
+	told(sc, core.Since{}, "")
+	views := progress.NodeViews(sc.Snapshot)
+	told(sc.Next(views, time.Second), core.Since{}, "")
+	told(sc.Next(views, 21*time.Minute), core.Since{At: asked.Add(progress.EstimatesOf(sc.Snapshot).Worker()), Exact: true},
+		"in maintenance for a long time, since "+wording.ClockText(asked)+", now updating: ")
+	told(sc.Next(views, progress.StageLong+time.Minute), core.Since{At: sc.Now.Add(progress.StageLong)},
+		"updating for a long time, since "+wording.ClockText(sc.Now)+" or before: ")
+}
+
+// Of a removal that LCM does not do, all that is known is when it was asked for.
+func TestARemovalThatDoesNotComeIsTold(t *testing.T) {
+	sc := scene.Emptied()
+	sc.NodeRequests["cmp-01"] = nil
+	sc.Removes("cmp-01")
+	for _, l := range sc.NodeLocks.At("cmp-01") {
+		l.RawState = core.LockInactive
+	}
+	sc.Deletions["cmp-01"].Created = scene.Ago(progress.StageLong + time.Minute)
 	sc = sc.Again()
 	a, told := entryAbout(sc.Snapshot, "node-slow", "cmp-01")
-	if !told || !strings.HasPrefix(a.Reason, "in maintenance for a long time, since ") || !a.Since.Exact {
-		t.Errorf("told %v: %q since %+v", told, a.Reason, a.Since)
-	}
-	late := sc.Next(progress.NodeViews(sc.Snapshot), progress.StageLong+time.Minute)
-	want := core.Since{At: sc.Now.Add(progress.StageLong)}
-	if a, told := entryAbout(late.Snapshot, "node-slow", "cmp-01"); !told || a.Since != want ||
-		!strings.HasPrefix(a.Reason, "updating for a long time, at least since "+wording.ClockText(sc.Now)+": ") {
+	if want := core.NotBefore(scene.Ago(time.Minute)); !told || a.Since != want ||
+		!strings.Contains(a.Reason, " or later: its locks are released") {
 		t.Errorf("told %v: %q since %+v, want %+v", told, a.Reason, a.Since, want)
 	}
 }
@@ -126,7 +144,7 @@ func TestSinceWhenALockIsSo(t *testing.T) {
 		"it was seen before":   {seen(before), seen(asked), seen(asked)},
 		"it was so before":     {core.Since{At: before}, seen(asked), seen(asked)},
 		"it was seen then":     {seen(after), seen(after), seen(after)},
-		"it was found so then": {core.Since{At: after}, seen(asked), core.NotBefore(asked)},
+		"it was found so then": {core.Since{At: after}, core.Since{At: after}, core.Since{At: after}},
 	} {
 		for state, want := range map[core.LockState]core.Since{core.LockActive: tt.holds, core.LockInactive: tt.released} {
 			sc := scene.Healthy()

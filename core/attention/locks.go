@@ -150,14 +150,14 @@ func (f *facts) lockState(l *core.WorkloadLock, m progress.LockMessage, a core.A
 	return true
 }
 
-// lockSince is since when the lock is in its state while its request is there. A controller holds its lock from before that on.
+// lockSince is since when the lock is in its state while its request is there.
 func (f *facts) lockSince(l *core.WorkloadLock, request *core.MaintenanceRequest) core.Since {
 	since := f.s.History.StateSince(l)
 	switch {
-	case request == nil || since.Exact && since.At.After(request.Created):
+	case request == nil || since.At.After(request.Created):
 		return since
-	case l.State() == core.LockActive || !since.At.IsZero() && !since.At.After(request.Created):
-		return core.Since{At: request.Created, Exact: true}
+	case l.State() == core.LockActive || !since.At.IsZero(): // a controller makes its lock active, and holds it until it is asked
+		return core.Since{At: core.Later(request.Created, l.Created), Exact: true}
 	}
 	return core.NotBefore(request.Created)
 }

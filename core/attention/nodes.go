@@ -214,7 +214,7 @@ func (f *facts) nodeReboots(n nodeFacts) {
 	case n.Node == nil:
 		a.Reason = "does not come back: the cluster has no node of it any more"
 	case n.Node.Ready != "True":
-		a.Reason = "does not come back: not Ready since " + wording.ClockText(since.At) + wording.InBrackets(n.Node.ReadyReason)
+		a.Reason = "does not come back: not Ready since " + wording.ClockText(n.Node.ReadySince) + wording.InBrackets(n.Node.ReadyReason)
 	default:
 		a.Reason = "is Ready, and LCM does not count it as rebooted: " + n.Reason
 	}
@@ -284,14 +284,14 @@ func (f *facts) nodeSlow(n nodeFacts) {
 	switch whole := time.Duration(float64(f.estimate.Worker()) * f.s.Settings.Overdue); {
 	case long:
 		a.Since = since.Plus(own)
-		a.Reason = string(n.Stage) + " for a long time, " + wording.TextIf(n.Since.Later, "at least ", "") + "since " +
-			wording.ClockText(since.At) + ": " + n.Reason
+		a.Reason = string(n.Stage) + " for a long time, since " + wording.ClockText(since.At) + wording.TextIf(n.Since.Later, " or before", "") +
+			": " + n.Reason
 	case n.Request != nil && whole > 0 && f.long(n.Request.Created, whole):
 		a.Since = core.Since{At: n.Request.Created, Exact: true}.Plus(f.estimate.Worker())
 		a.Reason = fmt.Sprintf("in maintenance for a long time, since %s, now %s: %s", wording.ClockText(n.Request.Created), n.Stage, n.Reason)
-	case n.Request == nil && n.Since.Later && f.long(n.Since.At, own):
+	case n.Request == nil && n.Since.Later && f.long(n.Since.At, own): // of a removal it is the only time that is known
 		a.Since = n.Since.Plus(own)
-		a.Reason = string(n.Stage) + " since " + wording.ClockText(n.Since.At) + " or later: " + n.Reason
+		a.Reason = string(n.Stage) + ", since " + wording.ClockText(n.Since.At) + " or later: " + n.Reason
 	default:
 		return
 	}
@@ -320,6 +320,7 @@ func (f *facts) nodeDeferred(n nodeFacts) {
 	}
 	limit := f.waitingLimit(n.message.ID)
 	long := f.long(a.Since.At, limit)
+	lasts := wording.TextIf(a.Since.Later, "", " for a long time")
 	seen := procedure.Seen(f.s, n.own, n.message)
 	switch {
 	case n.message.ID == progress.SaysOthersFirst: // the others are under way, or staleInner has an entry
@@ -329,14 +330,14 @@ func (f *facts) nodeDeferred(n nodeFacts) {
 	case n.message.ID == progress.SaysServicesNeedNode:
 		a.Reason = "deferred: "
 		if long {
-			a.Reason = "deferred for a long time: "
+			a.Reason = "deferred" + lasts + ": "
 		}
 		if seen != "" { // the pod says more than the service
 			a.Reason += seen + "; "
 		}
 		a.Reason += n.message.Meaning
 	default:
-		a.Reason = "waits for a long time: " + n.message.Meaning
+		a.Reason = "waits" + lasts + ": " + n.message.Meaning
 	}
 	a.Severity = core.SeverityWarning
 	if long && !progress.QuorumBroken(f.s, n.message.Blockers) {

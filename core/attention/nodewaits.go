@@ -129,7 +129,7 @@ func (f *facts) waitsForYou(n nodeFacts, left []core.InstanceView) core.Since {
 		if v.Failures < failuresTold || v.Failures < max(n.Attempts, 1) {
 			continue
 		}
-		if s := f.failedSince(v); !s.At.IsZero() && (since.Later || s.At.Before(since.At)) {
+		if s := f.failedSince(v); !s.At.IsZero() && (s.At.Before(since.Certain().At) || since.Later && since.Seen.IsZero()) {
 			since = s
 		}
 	}

@@ -21,7 +21,7 @@ func (f *facts) overrides() {
 			continue
 		}
 		r, since := progress.RequestFor(f.s, l), f.s.History.StateSince(l)
-		if !since.At.After(o.At) {
+		if l.State() == o.To || !since.At.After(o.At) { // of its text that is not known
 			since = core.NotBefore(o.At)
 		}
 		a := core.Attention{Rule: core.RuleOverride, Key: uid, Severity: core.SeverityUrgent, Subject: l.Ref(), Node: l.Node,

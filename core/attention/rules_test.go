@@ -201,11 +201,13 @@ func attentionScenes() []attentionScene {
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
 			sc.Emptied("cmp-01")
 			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(40*time.Minute)
+			sc.NodeRequest("cmp-01").Created = scene.Ago(50 * time.Minute)
 		}, []row{{core.SeverityUrgent, "node-slow", "not Ready since 11:20"}}},
 		{"does not come up after its reboot, with an instance that its owner lets go down with it", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
 			sc.Mode("cmp-01", core.ModeSkip)
 			sc.Nodes["cmp-01"].Ready, sc.Nodes["cmp-01"].ReadySince = "Unknown", scene.Ago(40*time.Minute)
+			sc.NodeRequest("cmp-01").Created = scene.Ago(50 * time.Minute)
 		}, []row{{core.SeverityUrgent, "node-slow", "not Ready since 11:20; 1 instance went down with it: web-1"}}},
 		{"released with an instance that had to leave", func(sc scene.Scene) {
 			released(sc, time.Minute)

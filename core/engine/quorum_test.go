@@ -140,7 +140,7 @@ func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {
 	found := attention.Of(sc.Again().Snapshot)
 	if !slices.ContainsFunc(found, func(a core.Attention) bool {
 		return a.Node == "ctl-01" && strings.Contains(a.Reason,
-			"deferred for a long time: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not; these")
+			"deferred: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not; these")
 	}) {
 		t.Errorf("it does not tell what is seen: %+v", found)
 	}

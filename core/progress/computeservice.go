@@ -33,8 +33,7 @@ func AwaitedBack(s *core.Snapshot, host string) bool {
 	if v == nil || v.Since.At.IsZero() {
 		return false
 	}
-	since := v.Since.Certain().At
-	return since.IsZero() || !s.Longer(since, RebootLong)
+	return !s.Longer(core.Later(v.Since.At, v.Since.Certain().At), RebootLong)
 }
 
 // OutOfSchedulingReason is the reason that Lockstep proposes when a host is taken out of scheduling.

@@ -361,8 +361,8 @@ func (f *phaseFacts) lockLine(l *core.WorkloadLock, waitsForOpenStack bool) core
 		line.Text = "state " + wording.OneLine(string(l.State()), 40)
 		return line
 	}
-	if !line.Since.Exact { // a controller holds its lock from before the request
-		line.Since = exactly(f.request.Created)
+	if line.Since.At.IsZero() { // a controller makes its lock active, and holds it until it is asked
+		line.Since = exactly(core.Later(f.request.Created, l.Created))
 	}
 	switch {
 	case m.Class == MessageActionable:
@@ -407,13 +407,15 @@ func (f *phaseFacts) finish(masters, workers core.Phase) core.Phase {
 		p.State = core.PhaseRunning
 		p.Evidence = []string{"all nodes are through; LCM updates the rest, and then removes CMR " + wording.OneLine(f.request.Name, 60)}
 		if p.Started.At.IsZero() {
-			var end time.Time
+			var last core.Since
 			for _, v := range slices.Concat(f.masters, f.workers) {
-				if v.Stage == core.StageDone {
-					end = core.Later(end, v.Since.At)
+				if v.Stage == core.StageDone && v.Since.At.After(last.At) {
+					last = v.Since
 				}
 			}
-			p.Started = core.Since{At: end}
+			if p.Started = (core.Since{At: last.At}); last.Exact || last.Later {
+				p.Started = core.NotBefore(last.At)
+			}
 		}
 	default:
 		p.Started = core.Since{}

@@ -153,8 +153,12 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	case f.gaveUpBefore():
 		return verdict{}, false
 	case f.on.migrating > 0:
+		since := core.Since{At: core.Later(f.on.since, f.requestAt())}
+		if f.on.since.IsZero() { // no record of the migrations is known
+			since = core.NotBefore(f.requestAt())
+		}
 		return verdict{reason: fmt.Sprintf("%s under way from it", wording.Count(f.on.migrating, "migration")), what: f.movedText(),
-			since: core.Since{At: core.Later(f.on.since, f.requestAt())}}, true
+			since: since}, true
 	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
 		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.movedText(),
 			since: core.NotBefore(f.requestAt())}, true

@@ -22,7 +22,7 @@ func releasedNotReady(f *stageFacts) (verdict, bool) {
 	}
 	return verdict{reason: fmt.Sprintf("handed to LCM, and not Ready since %s%s", wording.ClockText(f.node.ReadySince),
 		wording.InBrackets(f.node.ReadyReason)),
-		what: "not Ready" + wording.InBrackets(f.node.ReadyReason), since: exactly(f.node.ReadySince)}, true
+		what: "not Ready" + wording.InBrackets(f.node.ReadyReason), since: f.readyChanged()}, true
 }
 
 // releasedBackUp finds a node that has rebooted and that LCM has not given back yet.
@@ -33,10 +33,10 @@ func releasedBackUp(f *stageFacts) (verdict, bool) {
 	case !f.ready: // scope drain: the kubelet restarts
 		return verdict{reason: "handed to LCM, and not Ready since " + wording.ClockText(f.node.ReadySince) + "; the request's scope is drain",
 			what:  "kubelet restarts",
-			since: exactly(f.node.ReadySince)}, true
+			since: f.readyChanged()}, true
 	case f.cordoned && f.rebooted():
 		return verdict{reason: "Ready again since " + wording.ClockText(f.node.ReadySince) + ", still cordoned", what: "Ready again",
-			since: exactly(f.node.ReadySince)}, true
+			since: f.readyChanged()}, true
 	case !f.cordoned && (f.rebooted() || f.wasIn(core.StageDraining, core.StageUpdating, core.StageRebooting)) && f.request != nil:
 		return verdict{reason: "not cordoned any more; LCM is about to remove the request", what: "uncordoned"}, true
 	}
@@ -98,6 +98,14 @@ func (f *stageFacts) handedAt() core.Since {
 	at.Exact = at.Exact && !at.At.IsZero()
 	at.Later = !at.Exact && !at.At.IsZero()
 	return at
+}
+
+// readyChanged is when a node that LCM has became Ready, or not Ready; when LCM got it where that is later.
+func (f *stageFacts) readyChanged() core.Since {
+	if handed := f.handedAt(); handed.At.After(f.node.ReadySince) {
+		return handed
+	}
+	return exactly(f.node.ReadySince)
 }
 
 // notBeforeHanded is the beginning of what LCM does with a node only once it has it.

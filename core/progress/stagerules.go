@@ -138,7 +138,7 @@ func wentThrough(f *stageFacts) (verdict, bool) {
 	case f.hasRound && f.round.Update == f.cluster.UID && !f.round.Ended.IsZero():
 		v.since = exactly(f.round.Ended)
 	case f.node.ReadySince.After(f.cluster.Created):
-		v.since = core.Since{At: f.node.ReadySince}
+		v.since = core.NotBefore(f.node.ReadySince) // it was taken back later
 	}
 	if at := v.since.At; !at.IsZero() {
 		v.what = wording.ClockText(at)

@@ -29,7 +29,7 @@ func spans(changes []change, start, ended time.Time) []Span {
 		if c.bar == None {
 			continue
 		}
-		span := Span{Bar: c.bar, Start: at, Seen: c.seen && at.Equal(c.at), Later: c.later, Why: c.why,
+		span := Span{Bar: c.bar, Start: at, Seen: c.seen && at.Equal(c.at), Later: c.later && at.Equal(c.at), Why: c.why,
 			Reconstructed: c.reconstructed && at.Equal(c.at)}
 		if i+1 < len(changes) {
 			span.End = core.Later(at, changes[i+1].at)
