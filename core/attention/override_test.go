@@ -70,3 +70,27 @@ func TestWhatIsSaidOfAnOverrideThatIsUndone(t *testing.T) {
 		}
 	}
 }
+
+// What undid an override came after it: when, is known where the lock's state was seen to change, and not where only its text did.
+func TestSinceWhenAnOverrideIsUndone(t *testing.T) {
+	at, back := scene.Ago(30*time.Minute), scene.Ago(10*time.Minute)
+	for name, tt := range map[string]struct {
+		to   core.LockState
+		was  core.Since
+		want core.Since
+	}{
+		"its state, and that was seen": {core.LockInactive, core.Since{At: back, Exact: true}, core.Since{At: back, Exact: true}},
+		"its state, unseen":            {core.LockInactive, core.Since{}, core.NotBefore(at)},
+		"its text only":                {core.LockActive, core.Since{At: at.Add(time.Second), Exact: true}, core.NotBefore(at)},
+	} {
+		sc := scene.Healthy()
+		l := sc.NodeLock("cmp-01", core.ControllerOpenStack)
+		l.Message = "working"
+		sc.History.Locks = map[string]*core.LockRecord{l.UID: {State: core.LockActive, Since: tt.was}}
+		sc.History.Overrides = map[string]core.Override{l.UID: {Lock: l.Ref(), Was: core.LockActive, To: tt.to, Text: "a fan", At: at,
+			By: "anna"}}
+		if a, told := entryAbout(sc.Snapshot, "override", "cmp-01"); !told || a.Since != tt.want {
+			t.Errorf("%s: told %v, undone since %+v, want %+v", name, told, a.Since, tt.want)
+		}
+	}
+}

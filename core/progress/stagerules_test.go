@@ -441,3 +441,62 @@ func TestStagesAreTotal(t *testing.T) {
 		}
 	})
 }
+
+// A node that was down before LCM got it has rebooted only since then. A node moves instances from its request on, even where its first
+// migration is older, and later where no migration is known.
+func TestAStageIsNoOlderThanItsMaintenance(t *testing.T) {
+	asked := scene.Ago(20 * time.Minute)
+	down := func(since time.Duration) core.Since {
+		sc := scene.NewScene()
+		n := sc.Node("cmp-01", core.RoleCompute)
+		sc.Maintained("cmp-01", "").RawState = core.LockInactive
+		n.Ready, n.ReadySince = "False", scene.Ago(since)
+		v, _ := NodeView(sc.Snapshot, "cmp-01")
+		if v.Stage != core.StageRebooting {
+			t.Errorf("down for %s, it is %s", since, v.Stage)
+		}
+		return v.Since
+	}
+	if got := down(24 * time.Hour); got != core.NotBefore(asked) {
+		t.Errorf("down since yesterday, it reboots since %+v", got)
+	}
+	if got, want := down(7*time.Minute), (core.Since{At: scene.Ago(7 * time.Minute), Exact: true}); got != want {
+		t.Errorf("it reboots since %+v, want %+v", got, want)
+	}
+	for name, tt := range map[string]struct {
+		begun time.Duration // 0: no migration is known
+		want  core.Since
+	}{
+		"it moves since":  {7 * time.Minute, core.Since{At: scene.Ago(7 * time.Minute)}},
+		"it moved before": {time.Hour, core.Since{At: asked}},
+		"nobody knows":    {0, core.NotBefore(asked)},
+	} {
+		sc := scene.NewScene()
+		sc.Node("cmp-01", core.RoleCompute)
+		sc.Maintained("cmp-01", "")
+		in := sc.Instance("cmp-01", "web-1")
+		in.Status, in.TaskState = "MIGRATING", "migrating"
+		if tt.begun > 0 {
+			sc.Migration(in, "running", "cmp-02", tt.begun)
+		}
+		if v, _ := NodeView(sc.Again().Snapshot, "cmp-01"); v.Stage != core.StageEvacuating || v.Since != tt.want {
+			t.Errorf("%s: %s since %+v, want %+v", name, v.Stage, v.Since, tt.want)
+		}
+	}
+}
+
+// A host is waited for while its node is not late for certain: a request that is old says nothing of that.
+func TestAHostIsAwaitedWhileItsNodeIsNotLate(t *testing.T) {
+	sc := scene.NewScene()
+	n := sc.Node("cmp-01", core.RoleCompute)
+	sc.Maintained("cmp-01", "").RawState = core.LockInactive
+	sc.NodeRequest("cmp-01").Created = scene.Ago(5 * time.Hour)
+	n.Cordoned = true
+	sc = sc.Again()
+	views := NodeViews(sc.Snapshot)
+	for after, want := range map[time.Duration]bool{time.Minute: true, RebootLong + time.Minute: false} {
+		if s := sc.Next(views, after).Snapshot; AwaitedBack(s, s.HostOf("cmp-01")) != want {
+			t.Errorf("watched for %s: awaited %v", after, !want)
+		}
+	}
+}
