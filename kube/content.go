@@ -11,13 +11,17 @@ import (
 // with an object's YAML leaves it out, too.
 const unread = "managedFields"
 
+// unreadStatus is the part of an object's status that nobody reads in lists and watches: the images that a node has, up to 50, which are
+// most of a Node. The page with a Node's YAML asks for that Node alone, and has them.
+const unreadStatus = "images"
+
 // deepest is how deep an object of the API may be nested to be read here.
 const deepest = 100
 
 // contentOf reads a JSON object as apimachinery's json.Unmarshal does, in one pass and without the managed fields of metadata; nil where
-// json should answer, which also says what is wrong with a text.
-func contentOf(data []byte) map[string]any {
-	r := contentReader{data: data}
+// json should answer, which also says what is wrong with a text. One of many is read without unreadStatus, too.
+func contentOf(data []byte, many bool) map[string]any {
+	r := contentReader{data: data, many: many}
 	r.space()
 	if r.at == len(data) || data[r.at] != '{' {
 		return nil
@@ -37,12 +41,14 @@ const (
 	other    part = iota
 	whole         // an object of the API: the text itself, or an item of it where it is a list
 	metadata      // of an object of the API
+	status        // of an object of the API
 )
 
 // contentReader reads JSON. Its methods return false, and it is of no use any more, where something is wrong or unusual.
 type contentReader struct {
 	data []byte
 	at   int
+	many bool // the object is one of many, or they are in a list
 }
 
 func (r *contentReader) space() {
@@ -116,10 +122,14 @@ func (r *contentReader) object(depth int, keep bool, is part) (map[string]any, b
 			return nil, false
 		}
 		r.at++
-		read := keep && !(is == metadata && string(name) == `"`+unread+`"`)
+		read := keep && !r.skips(is, name)
 		inner := other
-		if is == whole && string(name) == `"metadata"` {
+		switch {
+		case is != whole:
+		case string(name) == `"metadata"`:
 			inner = metadata
+		case string(name) == `"status"`:
+			inner = status
 		}
 		value, ok := r.value(depth+1, read, inner)
 		if !ok {
@@ -142,6 +152,11 @@ func (r *contentReader) object(depth int, keep bool, is part) (map[string]any, b
 			return nil, false
 		}
 	}
+}
+
+// skips tells whether the field of this name, with its quotation marks, is not kept in this part of the text.
+func (r *contentReader) skips(is part, name []byte) bool {
+	return is == metadata && string(name) == `"`+unread+`"` || is == status && r.many && string(name) == `"`+unreadStatus+`"`
 }
 
 func (r *contentReader) list(depth int, keep bool) ([]any, bool) {

@@ -19,7 +19,7 @@ import (
 // drawValue draws a JSON value with what is usual and what is not.
 func drawValue(t *rapid.T, depth int) string {
 	text := func(what string) string {
-		return rapid.SampledFrom([]string{`""`, `"a"`, `"managedFields"`, `"metadata"`, `"kind"`, `"Grüße"`, `"a\"b\\"`,
+		return rapid.SampledFrom([]string{`""`, `"a"`, `"managedFields"`, `"metadata"`, `"images"`, `"status"`, `"kind"`, `"Grüße"`, `"a\"b\\"`,
 			`"\u00e9"`, `"\ud800"`, `"\n\/"`,
 			"\"\xff\"", `"{"`, `"]}"`, `"items"`}).Draw(t, what)
 	}
@@ -51,25 +51,29 @@ func drawValue(t *rapid.T, depth int) string {
 	return "{" + strings.Join(fields, ",") + space.Draw(t, "space") + "}"
 }
 
-// withoutManagedFields takes out what contentOf does not read.
-func withoutManagedFields(content map[string]any) map[string]any {
-	if m, ok := content["metadata"].(map[string]any); ok {
-		delete(m, unread)
+// withoutUnread takes out what contentOf does not read.
+func withoutUnread(content map[string]any, many bool) map[string]any {
+	takeOut := func(object map[string]any) {
+		if m, ok := object["metadata"].(map[string]any); ok {
+			delete(m, unread)
+		}
+		if m, ok := object["status"].(map[string]any); ok && many {
+			delete(m, unreadStatus)
+		}
 	}
+	takeOut(content)
 	for _, list := range content {
 		items, _ := list.([]any)
 		for _, item := range items {
 			if o, ok := item.(map[string]any); ok {
-				if m, ok := o["metadata"].(map[string]any); ok {
-					delete(m, unread)
-				}
+				takeOut(o)
 			}
 		}
 	}
 	return content
 }
 
-// Content is read as apimachinery reads it, without the managed fields; whatever is refused there is not read here either.
+// Content is read as apimachinery reads it, without what nobody reads; whatever is refused there is not read here either.
 func TestContentIsWhatApimachineryReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := []byte(drawValue(t, 0))
@@ -84,7 +88,8 @@ func TestContentIsWhatApimachineryReads(t *testing.T) {
 				data = append(data[:at:at], data[min(at+1, len(data)):]...)
 			}
 		}
-		got := contentOf(data)
+		many := rapid.Bool().Draw(t, "many")
+		got := contentOf(data, many)
 		if got == nil {
 			return // json answers
 		}
@@ -92,14 +97,14 @@ func TestContentIsWhatApimachineryReads(t *testing.T) {
 		if err := utiljson.Unmarshal(data, &want); err != nil {
 			t.Fatalf("%s is read, and json says: %v", data, err)
 		}
-		if !reflect.DeepEqual(withoutManagedFields(got), withoutManagedFields(want)) {
+		if !reflect.DeepEqual(got, withoutUnread(want, many)) {
 			t.Fatalf("%s is\n%#v\nand not\n%#v", data, got, want)
 		}
 	})
 }
 
-// Only objects of the API have metadata that is not read whole: a field of another object may have any name.
-func TestOnlyMetadataOfObjectsIsReadInPart(t *testing.T) {
+// Only objects of the API have metadata and a status that are not read whole: a field of another object may have any name.
+func TestOnlyObjectsAreReadInPart(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"metadata":{"managedFields":1}}`:                       `map[metadata:map[]]`,
 		`{"items":[{"metadata":{"managedFields":1}}]}`:           `map[items:[map[metadata:map[]]]]`,
@@ -109,33 +114,43 @@ func TestOnlyMetadataOfObjectsIsReadInPart(t *testing.T) {
 		`{"items":[[{"metadata":{"managedFields":1}}]]}`:         `map[items:[[map[metadata:map[managedFields:1]]]]]`,
 		`{"spec":{"items":[{"metadata":{"managedFields":1}}]}}`:  `map[spec:map[items:[map[metadata:map[managedFields:1]]]]]`,
 		`{"items":[{"spec":{"metadata":{"managedFields":1}}}]}`:  `map[items:[map[spec:map[metadata:map[managedFields:1]]]]]`,
+		`{"status":{"images":[1],"phase":2}}`:                    `map[status:map[phase:2]]`,
+		`{"items":[{"status":{"images":[1],"phase":2}}]}`:        `map[items:[map[status:map[phase:2]]]]`,
+		`{"status":{"status":{"images":1},"of":{"images":2}}}`:   `map[status:map[of:map[images:2] status:map[images:1]]]`,
+		`{"spec":{"status":{"images":1},"images":2}}`:            `map[spec:map[images:2 status:map[images:1]]]`,
+		`{"metadata":{"images":1},"images":2}`:                   `map[images:2 metadata:map[images:1]]`,
 	} {
-		if got := fmt.Sprint(contentOf([]byte(text))); got != want {
+		if got := fmt.Sprint(contentOf([]byte(text), true)); got != want {
 			t.Errorf("%s is read as %s, want %s", text, got, want)
 		}
 	}
+	const alone = `{"status":{"images":[1]}}`
+	if got := fmt.Sprint(contentOf([]byte(alone), false)); got != "map[status:map[images:[1]]]" {
+		t.Errorf("%s, asked for alone, is read as %s", alone, got)
+	}
 }
 
-// What API servers send is read without json, and without who wrote which field.
-func TestObjectsOfTheAPIAreReadWithoutManagedFields(t *testing.T) {
+// What API servers send is read without json, and without who wrote which field and which images a node has.
+func TestObjectsOfTheAPIAreReadWithoutWhatNobodyReads(t *testing.T) {
 	for _, page := range []string{nodesPage(3), locksPage(3)} {
-		read := contentOf([]byte(page))
+		read := contentOf([]byte(page), true)
 		if read == nil {
 			t.Fatal("the list is left to json")
 		}
-		if text := fmt.Sprint(read); strings.Contains(text, unread) || !strings.Contains(text, "kaas-node-0002") {
+		text := fmt.Sprint(read)
+		if strings.Contains(text, unread) || strings.Contains(text, unreadStatus) || !strings.Contains(text, "kaas-node-0002") {
 			t.Errorf("read: %s", text)
 		}
 		var whole map[string]any
 		if err := utiljson.Unmarshal([]byte(page), &whole); err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(read, withoutManagedFields(whole)) {
-			t.Error("more than the managed fields is missing")
+		if !reflect.DeepEqual(read, withoutUnread(whole, true)) {
+			t.Error("more than that is missing")
 		}
 	}
 	spec := `{"apiVersion":"v1","kind":"K","metadata":{},"spec":{"managedFields":[1],"metadata":{"managedFields":2}}}`
-	if text := fmt.Sprint(contentOf([]byte(spec))); strings.Count(text, unread) != 2 {
+	if text := fmt.Sprint(contentOf([]byte(spec), true)); strings.Count(text, unread) != 2 {
 		t.Errorf("fields of that name elsewhere are not kept: %s", text)
 	}
 }

@@ -104,12 +104,12 @@ var answers = func() *runtime.Scheme {
 // given object as it was, when client-go should answer.
 func readOnce(data []byte, into runtime.Object) runtime.Object {
 	switch into := into.(type) {
-	case nil:
-		if object := objectOf(data); object != nil && !answers.Recognizes(object.GroupVersionKind()) {
+	case nil: // an event of a watch
+		if object := objectOf(data, true); object != nil && !answers.Recognizes(object.GroupVersionKind()) {
 			return object
 		}
 	case *unstructured.Unstructured:
-		if object := objectOf(data); object != nil {
+		if object := objectOf(data, false); object != nil {
 			into.Object = object.Object
 			return into
 		}
@@ -122,9 +122,10 @@ func readOnce(data []byte, into runtime.Object) runtime.Object {
 	return nil
 }
 
-// objectOf decodes data that is one object; nil otherwise: data without version and kind is unknown, and data with items is a list.
-func objectOf(data []byte) *unstructured.Unstructured {
-	content := contentOf(data)
+// objectOf decodes data that is one object, of many or asked for alone; nil otherwise: data without version and kind is unknown, and data
+// with items is a list.
+func objectOf(data []byte, many bool) *unstructured.Unstructured {
+	content := contentOf(data, many)
 	if content == nil {
 		if err := json.Unmarshal(data, &content); err != nil {
 			return nil
@@ -140,7 +141,7 @@ func objectOf(data []byte) *unstructured.Unstructured {
 
 // listOf decodes data that is a list; nil otherwise. Items that do not name their kind are of the list's kind.
 func listOf(data []byte) *unstructured.UnstructuredList {
-	content := contentOf(data)
+	content := contentOf(data, true)
 	if content == nil {
 		if err := json.Unmarshal(data, &content); err != nil {
 			return nil
