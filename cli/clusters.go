@@ -303,6 +303,8 @@ type ClustersNeed struct {
 	Subject  string     `json:"subject"`
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
+	About    bool       `json:"sinceAbout,omitempty"` // nobody saw it begin: then or before, or, with sinceLater, then or later
+	Later    bool       `json:"sinceLater,omitempty"` // nobody saw it begin: then or later
 }
 
 func clustersOf(v *fleet.View) Clusters {
@@ -333,7 +335,8 @@ func clustersOf(v *fleet.View) Clusters {
 			row.Done, row.Nodes = &r.Done, &r.Nodes
 		}
 		for _, n := range r.Needs {
-			row.NeedsYou = append(row.NeedsYou, ClustersNeed{n.Severity.String(), n.Label, core.Redact(n.Reason), at(n.Since.At)})
+			row.NeedsYou = append(row.NeedsYou, ClustersNeed{Severity: n.Severity.String(), Subject: n.Label, Reason: core.Redact(n.Reason),
+				Since: at(n.Since.At), About: about(n.Since), Later: n.Since.Later})
 		}
 		for _, m := range r.Missing {
 			row.Missing = append(row.Missing, fmt.Sprintf("%s: %s", m.What, core.Redact(m.Why)))

@@ -107,6 +107,7 @@ type StatusPhase struct {
 	Title    string   `json:"title"`
 	State    string   `json:"state"`
 	Elapsed  int      `json:"elapsedSeconds,omitempty"`
+	Side     string   `json:"elapsedSide,omitempty"`    // "<" at most so long, ">" at least, "~" either: nobody saw it begin or end
 	Allowed  int      `json:"allowedSeconds,omitempty"` // by the documents' formula, one node after the other
 	Done     int      `json:"done,omitempty"`
 	Total    int      `json:"total,omitempty"`
@@ -215,8 +216,8 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	}
 	allowed := progress.EstimatesOf(s)
 	for _, p := range progress.Phases(s) {
-		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done,
-			Total: p.Total, Allowed: int(allowed.Phase(p.ID).Seconds())}
+		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()),
+			Side: p.ElapsedSide(), Done: p.Done, Total: p.Total, Allowed: int(allowed.Phase(p.ID).Seconds())}
 		for _, e := range p.Evidence {
 			sp.Evidence = append(sp.Evidence, oneLine(e))
 		}
@@ -370,7 +371,11 @@ func (t statusTable) print(out io.Writer, s Status) error {
 	}
 	fmt.Fprintln(w, "\nPHASE\tSTATE\tTOOK\tALLOWED\tDONE")
 	for _, p := range s.Phases {
-		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, span(time.Duration(p.Elapsed)*time.Second),
+		took := span(time.Duration(p.Elapsed) * time.Second)
+		if p.Elapsed > 0 {
+			took = p.Side + took
+		}
+		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, took,
 			span(time.Duration(p.Allowed)*time.Second), count(p.Done, p.Total))
 	}
 	if s.RoleLabels != "" {

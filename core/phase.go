@@ -59,6 +59,18 @@ func (p Phase) Elapsed(now time.Time) time.Duration {
 	return max(now.Sub(p.Started.At), 0)
 }
 
+// ElapsedSide is on which side of Elapsed the real time is: ">" at least so long, "<" at most, "~" either, where nobody saw the beginning
+// or the end; empty where Elapsed is exact, or not known.
+func (p Phase) ElapsedSide() string {
+	switch {
+	case !p.Timed():
+		return ""
+	case p.Ended.At.IsZero():
+		return p.Started.Side()
+	}
+	return lengthSide(p.Started, p.Ended)
+}
+
 // PhaseLine is a part of a phase worth a line of its own: one controller's lock, one group of nodes.
 type PhaseLine struct {
 	Label string // "openstack", "ceph", "workers"

@@ -22,6 +22,30 @@ func (s Since) Certain() Since {
 	return Since{At: s.Seen}
 }
 
+// Side is on which side of the time since At the real one is: ">" longer, as it began then or before, "<" shorter; empty where At is exact.
+func (s Since) Side() string {
+	switch {
+	case s.Exact:
+		return ""
+	case s.Later:
+		return "<"
+	}
+	return ">"
+}
+
+// lengthSide is on which side of the time from began to ended the real one is, in the words of Side; "~" where it can be on both. What is
+// known of the end is that it came then or before, or, with Later, then or later.
+func lengthSide(began, ended Since) string {
+	b, e := began.Side(), Since{Exact: ended.Exact, Later: !ended.Later}.Side() // what ended before was shorter
+	switch {
+	case b == "" || b == e:
+		return e
+	case e == "":
+		return b
+	}
+	return "~"
+}
+
 // Plus is the time moved by d, for example the moment from which something is late. A zero time stays zero.
 func (s Since) Plus(d time.Duration) Since {
 	if !s.At.IsZero() {

@@ -41,18 +41,12 @@ func sinceText(s core.Since, now time.Time) string {
 	if s.At.IsZero() {
 		return ""
 	}
-	return side(s) + age(now.Sub(s.At))
+	return s.Side() + age(now.Sub(s.At))
 }
 
-// side is on which side of an age it really is.
-func side(s core.Since) string {
-	switch {
-	case s.Exact:
-		return ""
-	case s.Later:
-		return "<"
-	}
-	return ">"
+// phaseTook is how long a phase took, or has taken so far, with the side on which that really is.
+func phaseTook(p core.Phase, now time.Time) string {
+	return p.ElapsedSide() + age(p.Elapsed(now))
 }
 
 // clock is the time of day in the operator's zone, with the day unless that is today.
@@ -81,6 +75,21 @@ func stamp(t, now time.Time) string {
 		return "never"
 	}
 	return t.Local().Format("2006-01-02 15:04:05 MST") + ", " + ago(now.Sub(t))
+}
+
+// sinceStamp is stamp of since when something is so, with the side on which that really is.
+func sinceStamp(s core.Since, now time.Time) string {
+	if s.At.IsZero() {
+		return "not known"
+	}
+	switch text := s.At.Local().Format("2006-01-02 15:04:05 MST"); s.Side() {
+	case "<":
+		return text + " or later, " + sinceText(s, now) + " ago"
+	case ">":
+		return text + " or before, " + sinceText(s, now) + " ago"
+	default:
+		return text + ", " + ago(now.Sub(s.At))
+	}
 }
 
 func ago(d time.Duration) string {

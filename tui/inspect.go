@@ -206,10 +206,10 @@ func phaseFacts(m *Model, f *facts) {
 		f.section(fmt.Sprintf("%d %s", p.ID, p.Title))
 		f.tone(phaseMark(m.look.Glyph, p.State).tone, "state", string(p.State))
 		if !p.Started.At.IsZero() {
-			f.add("began", stamp(p.Started.At, m.snap.Now))
+			f.add("began", sinceStamp(p.Started, m.snap.Now))
 			took := "not known: nobody saw its end"
 			if p.Timed() {
-				took = age(p.Elapsed(m.snap.Now))
+				took = phaseTook(p, m.snap.Now)
 			}
 			f.add("took", took)
 		}

@@ -115,7 +115,7 @@ func phaseTime(s *scene, r phaseRow) draw.Line {
 	if took < time.Second && r.phase.State == core.PhaseDone && !r.phase.Started.Exact {
 		return nil // nobody watched it, and longer than nothing says nothing
 	}
-	text := side(r.phase.Started) + age(took)
+	text := phaseTook(r.phase, now)
 	if r.phase.State == core.PhaseDone {
 		return draw.One(themes.Dim, text)
 	}

@@ -61,7 +61,9 @@ type Line struct {
 	Instance string      `json:"instance,omitempty"`   // the instance's ID
 	Aside    *time.Time  `json:"asideUntil,omitempty"` // until when the entry is set aside; absent: it is not
 	Since    *time.Time  `json:"since,omitempty"`      // since when it is so, where that is known
+	About    bool        `json:"sinceAbout,omitempty"` // nobody saw it begin: then or before
 	Lasted   float64     `json:"lastedSeconds,omitempty"`
+	Side     string      `json:"lastedSide,omitempty"` // "<" it lasted at most so long, ">" at least, "~" either: nobody saw it begin or end
 
 	severity core.Severity
 }
@@ -90,7 +92,7 @@ func (l Line) Says() string {
 		text = l.Subject + ": " + text
 	}
 	if l.Lasted > 0 {
-		text += " (" + wording.SpanText(time.Duration(l.Lasted*float64(time.Second))) + ")"
+		text += " (" + l.Side + wording.SpanText(time.Duration(l.Lasted*float64(time.Second))) + ")"
 	}
 	return text
 }
@@ -122,8 +124,8 @@ type latest struct {
 
 type seen struct {
 	core.Attention
-	first time.Time // by the cluster's clock
-	last  uint64    // the number of the look at which it was there
+	first core.Since // by the cluster's clock; exact where it came later than the first look
+	last  uint64     // the number of the look at which it was there
 }
 
 type stage struct {
@@ -218,8 +220,8 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 		line := Line{Kind: KindUpdate, What: "begins", Text: "the update" + wording.Prefixed(" to ", wording.OneLine(u.To, 60)) + " begins"}
 		if !u.Running {
 			line.What, line.Text = "ends", "the update is over"
-			if at := r.update.Started.At; !at.IsZero() {
-				line.Lasted = s.Now.Sub(at).Seconds()
+			if began := r.update.Started; !began.At.IsZero() {
+				line.Lasted, line.Side = s.Now.Sub(began.At).Seconds(), began.Side()
 			}
 		}
 		add(line)
@@ -240,7 +242,7 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 		if was, known := r.phases[p.ID]; known && was != p.State && u.Running {
 			l := Line{Kind: KindPhase, What: string(p.State), Subject: "phase " + strconv.Itoa(int(p.ID)), Text: p.Title + ": " + string(p.State)}
 			if p.State == core.PhaseDone {
-				l.Lasted = p.Elapsed(s.Now).Seconds()
+				l.Lasted, l.Side = p.Elapsed(s.Now).Seconds(), p.ElapsedSide()
 			}
 			add(l)
 		}
@@ -351,7 +353,7 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 	for _, a := range attention.List(s) {
 		now, known := r.entries[a.ID]
 		if !known {
-			now = &seen{first: s.Now}
+			now = &seen{first: core.Since{At: s.Now, Exact: r.looks > 1}}
 			r.entries[a.ID] = now
 		}
 		was := now.Attention
@@ -386,10 +388,10 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 	for _, was := range gone {
 		l := entry(was.Attention, Settled)
 		since := was.first
-		if at := was.Since.Certain().At; !at.IsZero() && at.Before(since) {
-			since = at
+		if certain := was.Since.Certain(); !certain.At.IsZero() && certain.At.Before(since.At) {
+			since = certain
 		}
-		l.Lasted = max(s.Now.Sub(since), 0).Seconds()
+		l.Lasted, l.Side = max(s.Now.Sub(since.At), 0).Seconds(), since.Side()
 		add(l)
 	}
 }
@@ -399,8 +401,8 @@ func entry(a core.Attention, what string) Line {
 	l := Line{Kind: KindEntry, What: what, Severity: a.Severity.String(), Subject: wording.OneLine(a.Label, 64),
 		Text: wording.OneLine(a.Reason, most), ID: wording.OneLine(a.ID, 200), Rule: string(a.Rule), Impact: a.Impact,
 		Cause: wording.OneLine(a.Cause, 200), Node: a.Node, Instance: a.Instance, severity: a.Severity}
-	if at := a.Since.Certain().At; !at.IsZero() {
-		l.Since = new(at.UTC())
+	if since := a.Since.Certain(); !since.At.IsZero() {
+		l.Since, l.About = new(since.At.UTC()), !since.Exact
 	}
 	if n := a.Aside; n != nil {
 		l.Aside = new(n.Until.UTC())

@@ -313,3 +313,32 @@ func TestWhoeverIsCalled(t *testing.T) {
 		}
 	}
 }
+
+// An entry that was there when the watch began has lasted at least since then. One that came later has lasted exactly since it came.
+func TestHowLongAnEntryLasted(t *testing.T) {
+	for _, tt := range []struct {
+		first bool // it is there at the first look
+		says  string
+	}{{true, "(>2 m)"}, {false, "(60 s)"}} {
+		var r news.Reporter
+		sc := scene.Healthy()
+		look := func(wrong bool) (last news.Line) {
+			sc = sc.Again()
+			sc.Now, sc.Wall = sc.Now.Add(time.Minute), sc.Wall.Add(time.Minute)
+			delete(sc.Nodes["cmp-01"].Annotations, core.AnnotationMigrationMode)
+			if wrong {
+				sc.Mode("cmp-01", "livee")
+			}
+			for _, l := range r.Next(sc.Snapshot) {
+				last = l
+			}
+			return last
+		}
+		look(tt.first)
+		look(true)
+		l := look(false)
+		if l.What != news.Settled || !strings.HasSuffix(l.Says(), tt.says) || (l.Side == ">") != tt.first {
+			t.Errorf("there at the first look: %v: %+v, which says %q", tt.first, l, l.Says())
+		}
+	}
+}
