@@ -11,7 +11,7 @@ import (
 type History struct {
 	Stages  map[string]StageRecord  // by node UID: the stage it is in
 	Courses map[string]Course       // by node UID: the stages it went through in the update that runs or ran last
-	Locks   map[string]*LockRecord  // by lock UID: the state it is in; see Lock
+	Locks   map[string]*LockRecord  // by lock UID: the state it is in; see LockRecord and LocksLately
 	Outages map[string]OutageRecord // by lock UID: its last outage, as this run of Lockstep saw it
 	// by instance ID: the last migration that Nova refused the OpenStack controller (text I), if Lockstep saw it
 	Refused map[string]RefusalRecord
@@ -29,6 +29,9 @@ type History struct {
 	Overrides map[string]Override // by lock UID: locks that Lockstep set instead of their controller
 
 	Silences map[string]SilenceRecord // by ID: silences that Lockstep made and did not expire, also when somebody else did
+
+	// LocksLately are newer than Locks, a few beside thousands: a Snapshot in which a lock has come into another state has a table of its own.
+	LocksLately map[string]*LockRecord
 
 	Foretold map[string]Foretold // by what it was of: forecasts of steps, phases and whole updates, and what came; the newest
 }
@@ -90,13 +93,45 @@ func WithForetold(table map[string]Foretold, key string, f Foretold) map[string]
 	return out
 }
 
-// Lock is the record of a lock; the zero value when there is none. A cluster has thousands of locks, and the table is copied whenever one
-// changes its state: so it holds pointers, to what never changes.
+// Lock is the record of a lock; the zero value when there is none.
 func (h *History) Lock(uid string) LockRecord {
-	if r := h.Locks[uid]; r != nil {
+	if r := h.lockRecord(uid); r != nil {
 		return *r
 	}
 	return LockRecord{}
+}
+
+// HasLock tells whether there is a record of a lock.
+func (h *History) HasLock(uid string) bool { return h.lockRecord(uid) != nil }
+
+func (h *History) lockRecord(uid string) *LockRecord {
+	if r := h.LocksLately[uid]; r != nil {
+		return r
+	}
+	return h.Locks[uid]
+}
+
+// mostLately is how many records LocksLately has at most.
+const mostLately = 256
+
+// WithLocks is the History with these records of locks, by UID, which never change. The tables of the one before are left as they are.
+func (h History) WithLocks(set map[string]*LockRecord) History {
+	if len(set) == 0 {
+		return h
+	}
+	into := &h.LocksLately
+	if len(h.LocksLately)+len(set) > mostLately {
+		into = &h.Locks
+	}
+	all := make(map[string]*LockRecord, len(*into)+len(set))
+	maps.Copy(all, *into)
+	if into == &h.Locks {
+		maps.Copy(all, h.LocksLately)
+		h.LocksLately = nil
+	}
+	maps.Copy(all, set)
+	*into = all
+	return h
 }
 
 // StageRecord is since when a node is in its stage.

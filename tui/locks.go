@@ -88,10 +88,7 @@ func (p *locksPane) age(l *core.WorkloadLock) string {
 	if at := readLock(p.snap, l).At; !at.IsZero() {
 		return p.now.age(at)
 	}
-	if r, ok := p.snap.History.Locks[l.UID]; ok {
-		return p.now.since(r.Since)
-	}
-	return ""
+	return p.now.since(p.snap.History.Lock(l.UID).Since)
 }
 
 // says is what the lock's text means, with the IDs of instances in it as names.

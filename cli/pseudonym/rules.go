@@ -122,7 +122,8 @@ var rules = map[string]rule{
 	"ManagementUpgrade.Next": {class: own}, "ManagementUpgrade.Message": {class: prose},
 
 	"History.Stages key": {class: id}, "History.Courses key": {class: id}, "History.Locks key": {class: id},
-	"History.Outages key": {class: id}, "History.Refused key": {class: id}, "History.Rounds key": {class: id},
+	"History.LocksLately key": {class: id},
+	"History.Outages key":     {class: id}, "History.Refused key": {class: id}, "History.Rounds key": {class: id},
 	"History.Earlier key":  {class: id},
 	"History.Foretold key": {class: prose}, "History.Changes key": {class: id}, "History.Tries key": {class: id},
 	"History.Tags key": {class: id}, "History.Stopped key": {class: id}, "History.Cold key": {class: id},

@@ -31,8 +31,8 @@ func (f *facts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 		return nil
 	}
 	state := wording.OneLine(string(l.State()), 40)
-	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.Exact {
-		state += " since " + progress.DayText(f.s, r.Since.At)
+	if since := f.s.History.StateSince(l); since.Exact {
+		state += " since " + progress.DayText(f.s, since.At)
 	}
 	if l.InnerState != "" {
 		state += ", inner_state " + wording.OneLine(l.InnerState, 20)

@@ -90,7 +90,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			moving.Message = "Starting migration for " + strconv.Itoa(i)
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the state of a lock", 760, func(i int) {
+		{"the state of a lock", 390, func(i int) {
 			moving := ceph
 			moving.RawState = []core.LockState{core.LockActive, core.LockInactive}[i%2]
 			l.take(core.SourceNodeLocks, &moving)

@@ -212,7 +212,8 @@ func TestWhatEndedUnwatchedSaysSo(t *testing.T) {
 		if r := e.observeRounds(sc.Snapshot, h, all, watched).Rounds[node.UID]; !r.Ended.Equal(sc.Now) || r.EndUnseen == watched {
 			t.Errorf("watched: %v, and the maintenance is %+v", watched, r)
 		}
-		if r := e.observeLocks(sc.Snapshot, h, all, watched).Locks[lock.UID]; r.State != core.LockActive || r.Since.Exact != watched {
+		now := e.observeLocks(sc.Snapshot, h, all, watched)
+		if r := now.Lock(lock.UID); r.State != core.LockActive || r.Since.Exact != watched {
 			t.Errorf("watched: %v, and the lock is %+v", watched, r)
 		}
 		if list := e.observeStandstills(sc.Snapshot, h, watched).Stands[core.PhaseWorkers]; len(list) == 0 || list[0].Until.IsZero() ||
@@ -225,9 +226,40 @@ func TestWhatEndedUnwatchedSaysSo(t *testing.T) {
 			}
 		}
 		for _, r := range e.seen {
-			if r.Kind == RecordLock && r.Exact != watched {
+			if r.Kind == RecordLock && r.Exact != (watched && r.From != "") {
 				t.Errorf("watched: %v, and the journal says %+v", watched, r)
 			}
+		}
+	}
+}
+
+// How a lock is found at first is in the journal, where that is not how it is at rest: a run that comes later counts from there, too.
+func TestALockIsFoundOnce(t *testing.T) {
+	for _, tt := range []struct {
+		state core.LockState
+		told  bool
+	}{{core.LockInactive, true}, {core.LockFailed, true}, {core.LockActive, false}} {
+		sc := scene.NewScene()
+		sc.Node("cmp-01", core.RoleCompute)
+		lock := sc.NodeLock("cmp-01", core.ControllerOpenStack)
+		lock.RawState = tt.state
+		first := New(Config{Clock: func() time.Time { return sc.Now }})
+		want := first.observeLocks(sc.Snapshot, sc.History, looks{all: true}, false).StateSince(lock)
+		if told := len(first.seen) == 1; told != tt.told || told && (first.seen[0].From != "" || first.seen[0].Exact) {
+			t.Errorf("%s: told %+v", tt.state, first.seen)
+		}
+		if (want.At.Equal(sc.Now) && !want.Exact) != tt.told {
+			t.Errorf("%s: since %+v", tt.state, want)
+		}
+		if _, asks := first.past.locks[lock.UID]; asks != tt.told {
+			t.Errorf("%s: its last write is asked for: %v", tt.state, asks)
+		}
+		again := sc.Again()
+		again.Now = again.Now.Add(time.Hour)
+		later := New(Config{})
+		h := later.observeLocks(again.Snapshot, HistoryOf(first.seen), looks{all: true}, false)
+		if got := h.StateSince(lock); got != want || len(later.seen) > 0 {
+			t.Errorf("%s: a later run has it since %+v, and told %+v", tt.state, got, later.seen)
 		}
 	}
 }

@@ -269,7 +269,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 }
 
 func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watched bool) core.History {
-	locks := core.CloneOnWrite[string, *core.LockRecord]{M: h.Locks}
+	locks := map[string]*core.LockRecord{}
 	outages := core.CloneOnWrite[string, core.OutageRecord]{M: h.Outages}
 	refused := core.CloneOnWrite[string, core.RefusalRecord]{M: h.Refused}
 	see := func(l *core.WorkloadLock) {
@@ -283,13 +283,11 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 		if anew {
 			e.see(Record{Kind: RecordMigrationRefused, Node: l.Node, Object: &in, Refusal: &refusal})
 		}
-		_, had := h.Locks[l.UID]
-		old := h.Lock(l.UID)
+		had, old := h.HasLock(l.UID), h.Lock(l.UID)
 		unseen := had && old.PassedBy(l)
 		if had && old.State == l.State() && !unseen {
 			if old.Release != l.Release {
-				old.Release = l.Release
-				locks.Set(l.UID, &old)
+				locks[l.UID] = &core.LockRecord{State: old.State, Release: l.Release, Since: old.Since}
 				e.touchLock(l)
 			}
 			return
@@ -300,7 +298,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 				r.Since.At = s.Now
 			}
 		}
-		locks.Set(l.UID, &r)
+		locks[l.UID] = &r
 		e.touchLock(l)
 		switch {
 		case unseen:
@@ -308,9 +306,9 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 				wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
-		case had: // the first sight of a lock is not a transition
-			is := Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: watched,
-				Text: l.Message}
+		case had, r.State != core.LockActive: // the first sight of a lock is not a transition: it has no state before
+			is := Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State),
+				Exact: r.Since.Exact, Text: l.Message}
 			e.see(is)
 			if is.Began = old.Since.At; !watched {
 				e.past.missLock(is)
@@ -325,8 +323,8 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 			see(l)
 		}
 	}
-	h.Locks, h.Outages, h.Refused = locks.M, outages.M, refused.M
-	return h
+	h.Outages, h.Refused = outages.M, refused.M
+	return h.WithLocks(locks)
 }
 
 // observeOutage notes since when a lock's text, or the controller's account, has said that an API does not answer. It tells whether this

@@ -110,7 +110,7 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 	}
 	h.Phases = e.pastPhases(s, h.Update, h.Phases)
 	h.Update = e.pastEnd(s, h)
-	h.Locks = e.pastLocks(h.Update, h.Locks)
+	h = e.pastLocks(h)
 	b.missed, b.phases, b.locks, b.stages, b.states = nil, nil, nil, nil, nil
 	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
 	return h
@@ -229,17 +229,15 @@ func (b *pastBook) missLock(found Record) {
 
 // pastLocks are the locks with the time at which those that were found in another state came into it, at the latest: before Lockstep looked
 // again, and after it was seen in the state before.
-func (e *Engine) pastLocks(u core.UpdateRecord, locks map[string]*core.LockRecord) map[string]*core.LockRecord {
-	out := core.CloneOnWrite[string, *core.LockRecord]{M: locks}
+func (e *Engine) pastLocks(h core.History) core.History {
+	out := map[string]*core.LockRecord{}
 	for _, uid := range slices.Sorted(maps.Keys(e.past.locks)) {
 		found, at := e.past.locks[uid], e.past.states[uid]
-		r := locks[uid]
-		if r == nil || at.IsZero() || at.Before(u.Started) || at.Before(found.Began) || !at.Before(r.Since.At) || string(r.State) != found.To {
+		r := h.Lock(uid)
+		if at.IsZero() || at.Before(h.Update.Started) || at.Before(found.Began) || !at.Before(r.Since.At) || string(r.State) != found.To {
 			continue
 		}
-		changed := *r
-		changed.Since = core.Since{At: at}
-		out.Set(uid, &changed)
+		out[uid] = &core.LockRecord{State: r.State, Release: r.Release, Since: core.Since{At: at}}
 		found.At, found.Began, found.Wall, found.Text, found.Reconstructed = at.UTC(), time.Time{}, time.Time{}, "", fieldLock
 		if found.Object.Kind == core.KindClusterWorkloadLock {
 			found.Reconstructed = fieldCluster
@@ -247,7 +245,7 @@ func (e *Engine) pastLocks(u core.UpdateRecord, locks map[string]*core.LockRecor
 		e.world.touched.everything()
 		e.see(found)
 	}
-	return out.M
+	return h.WithLocks(out)
 }
 
 // phaseByPlan is when the steps of a phase began, and when the last one ended; zero where the plan does not tell.

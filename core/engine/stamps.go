@@ -131,7 +131,7 @@ func (w *world) nodesOf(src core.SourceID, o core.Object) []string {
 
 // ofNodes are the maps of a History whose changes observe tells itself, node by node.
 var ofNodes = map[string]bool{"Stages": true, "Courses": true, "Rounds": true, "Earlier": true,
-	"Locks": true, "Outages": true, "Refused": true}
+	"Locks": true, "LocksLately": true, "Outages": true, "Refused": true}
 
 // sameHistory tells whether two Histories are the same, of which one came from the other. Maps are never changed in place, so the same
 // map has the same content. byNode leaves out what observe tells node by node.

@@ -104,22 +104,29 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 	for name, c := range map[string]struct {
 		written time.Time
 		state   core.LockState
+		first   bool // nobody saw it before
 		told    bool
 	}{
-		"between":                  {at(-10), core.LockInactive, true},
-		"nothing tells":            {time.Time{}, core.LockInactive, false},
-		"before it was seen":       {at(-40), core.LockInactive, false},
-		"after it was found":       {at(1), core.LockInactive, false},
-		"it has another state now": {at(-10), core.LockActive, false},
+		"between":                  {at(-10), core.LockInactive, false, true},
+		"nothing tells":            {time.Time{}, core.LockInactive, false, false},
+		"before it was seen":       {at(-40), core.LockInactive, false, false},
+		"after it was found":       {at(1), core.LockInactive, false, false},
+		"it has another state now": {at(-10), core.LockActive, false, false},
+		"at the first look":        {at(-40), core.LockInactive, true, true},
+		"before the update":        {at(-70), core.LockInactive, true, false},
 	} {
 		e := New(Config{})
 		lock := core.Ref{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-1", UID: "l"}
-		e.past.missLock(Record{Kind: RecordLock, Node: "cmp-1", Object: &lock, From: "active", To: "inactive", Began: at(-30),
-			Text: "its text now"})
+		found := Record{Kind: RecordLock, Node: "cmp-1", Object: &lock, From: "active", To: "inactive", Began: at(-30), Text: "its text now"}
+		if c.first {
+			found.From, found.Began = "", time.Time{}
+		}
+		e.past.missLock(found)
 		e.past.states = map[string]time.Time{"l": c.written}
-		locks := e.pastLocks(u, map[string]*core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0)}}})
-		if told := len(e.seen) == 1; told != c.told || told != locks["l"].Since.At.Equal(c.written) {
-			t.Errorf("%s: told %+v, the lock is %+v", name, e.seen, locks["l"])
+		h := core.History{Update: u, Locks: map[string]*core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0)}}}}
+		h = e.pastLocks(h)
+		if told := len(e.seen) == 1; told != c.told || told != h.Lock("l").Since.At.Equal(c.written) {
+			t.Errorf("%s: told %+v, the lock is %+v", name, e.seen, h.Lock("l"))
 		}
 		if c.told {
 			r := e.seen[0]

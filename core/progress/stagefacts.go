@@ -150,8 +150,8 @@ func turnOfNodes(s *core.Snapshot) nodesTurn {
 		if l.State() != core.LockInactive {
 			return nodesTurn{}
 		}
-		if seen, ok := s.History.Locks[l.UID]; ok && seen.State == core.LockInactive && seen.Since.Exact {
-			turn.since = core.Later(turn.since, seen.Since.At)
+		if seen := s.History.StateSince(l); seen.Exact {
+			turn.since = core.Later(turn.since, seen.At)
 		}
 	}
 	return turn
