@@ -170,7 +170,7 @@ func kindOf(api, path string, r *http.Request) string {
 		case strings.Contains(r.URL.Path, "/proxy/api/v2/"):
 			return "alerts and silences of Alertmanager"
 		}
-		return "a page of a list, before its watch"
+		return "a page of a list"
 	}
 	_, path, _ = strings.Cut(path, "/") // without the version
 	if api == apiPlacement {
