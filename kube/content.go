@@ -12,14 +12,14 @@ import (
 const unread = "managedFields"
 
 // unreadStatus is the part of an object's status that nobody reads in lists and watches: the images that a node has, up to 50, which are
-// most of a Node. The page with a Node's YAML asks for that Node alone, and has them.
+// most of a Node. The page with a Node's YAML has them: that object is read whole.
 const unreadStatus = "images"
 
 // deepest is how deep an object of the API may be nested to be read here.
 const deepest = 100
 
 // contentOf reads a JSON object as apimachinery's json.Unmarshal does, in one pass and without the managed fields of metadata; nil where
-// json should answer, which also says what is wrong with a text. One of many is read without unreadStatus, too.
+// json should answer, which also says what is wrong with a text. Objects of which there are many are read without unreadStatus, too.
 func contentOf(data []byte, many bool) map[string]any {
 	r := contentReader{data: data, many: many}
 	r.space()
@@ -48,7 +48,7 @@ const (
 type contentReader struct {
 	data []byte
 	at   int
-	many bool // the object is one of many, or they are in a list
+	many bool // without unreadStatus
 }
 
 func (r *contentReader) space() {

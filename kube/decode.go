@@ -114,7 +114,7 @@ func readOnce(data []byte, into runtime.Object) runtime.Object {
 			return into
 		}
 	case *unstructured.UnstructuredList:
-		if list := listOf(data); list != nil {
+		if list := listOf(data, true); list != nil {
 			*into = *list
 			return into
 		}
@@ -122,8 +122,8 @@ func readOnce(data []byte, into runtime.Object) runtime.Object {
 	return nil
 }
 
-// objectOf decodes data that is one object, of many or asked for alone; nil otherwise: data without version and kind is unknown, and data
-// with items is a list.
+// objectOf decodes data that is one object, as contentOf reads it; nil otherwise: data without version and kind is unknown, and data with
+// items is a list.
 func objectOf(data []byte, many bool) *unstructured.Unstructured {
 	content := contentOf(data, many)
 	if content == nil {
@@ -139,9 +139,9 @@ func objectOf(data []byte, many bool) *unstructured.Unstructured {
 	return object
 }
 
-// listOf decodes data that is a list; nil otherwise. Items that do not name their kind are of the list's kind.
-func listOf(data []byte) *unstructured.UnstructuredList {
-	content := contentOf(data, true)
+// listOf decodes data that is a list, as contentOf reads it; nil otherwise. Items that do not name their kind are of the list's kind.
+func listOf(data []byte, many bool) *unstructured.UnstructuredList {
+	content := contentOf(data, many)
 	if content == nil {
 		if err := json.Unmarshal(data, &content); err != nil {
 			return nil

@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -189,8 +190,7 @@ func (l *Looker) Object(ctx context.Context, t core.ObjectTarget) (core.ObjectTe
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := c.resource(gvr, t.Namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: selectors.OneTermEqualSelector("metadata.name", t.Name).String()})
+	list, err := c.listNamed(ctx, gvr, t.Namespace, t.Name)
 	if err != nil {
 		e := lookError(err, t.Server, call)
 		if e.Kind == core.ErrUnauthorized {
@@ -210,6 +210,28 @@ func (l *Looker) Object(ctx context.Context, t core.ObjectTarget) (core.ObjectTe
 		return core.ObjectText{}, lookError(err, t.Server, call)
 	}
 	return core.ObjectText{YAML: c.secrets.Redact(string(raw)), Describe: c.secrets.Redact(describeObject(u)), AsOf: time.Now()}, nil
+}
+
+// listNamed lists the one object of a name, and reads all of it: other lists are read without what nobody decides on.
+func (c *Client) listNamed(ctx context.Context, gvr schema.GroupVersionResource, namespace, name string) (*unstructured.UnstructuredList,
+	error) {
+	path := []string{"/apis", gvr.Group, gvr.Version}
+	if gvr.Group == "" {
+		path = []string{"/api", gvr.Version}
+	}
+	if namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	raw, err := c.session.Load().rest.Get().AbsPath(append(path, gvr.Resource)...).
+		Param("fieldSelector", selectors.OneTermEqualSelector("metadata.name", name).String()).Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	list := listOf(raw, false)
+	if list == nil {
+		return nil, errors.New("the answer is no list")
+	}
+	return list, nil
 }
 
 // describeObject is an object as lines of fields, in the order in which an operator reads them: what it is, its conditions, its

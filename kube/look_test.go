@@ -137,6 +137,11 @@ func TestAnObjectIsShownWithoutSecrets(t *testing.T) {
 				t.Errorf("shown is:\n%s", text)
 			}
 		}
+		c.create(`{apiVersion: v1, kind: Node, metadata: {name: cmp-01}, status: {images: [{names: ["registry.local/nova:1"], sizeBytes: 1}]}}`)
+		node, err := looker.Object(t.Context(), core.ObjectTarget{Server: core.ServerKubernetes, Kind: "Node", Name: "cmp-01"})
+		if err != nil || !strings.Contains(node.YAML, "registry.local/nova:1") {
+			t.Errorf("%v: the images of the node are not in its text:\n%s", err, node.YAML)
+		}
 		for _, test := range []struct {
 			kind, name string
 			want       core.ErrorKind

@@ -57,7 +57,7 @@ func TestObjectsKeepFewBytes(t *testing.T) {
 		runtime.GC()
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		for _, item := range listOf([]byte(tt.page)).Items {
+		for _, item := range listOf([]byte(tt.page), true).Items {
 			objects = append(objects, tt.translate(&item))
 		}
 		runtime.GC()
