@@ -21,6 +21,7 @@ type InstanceRule struct {
 	cuts     bool     // a guest that runs is down for it: no less a risk than what stops it
 	Dead     bool     // nova-compute of its host has to be down, not up
 	offHost  bool     // it may be on no host; then it needs one
+	leaves   bool     // it is out of the way of its host's maintenance afterwards
 	running  []string // statuses of the live migration that it acts on; empty when it acts on none
 	risk     core.Risk
 	typed    bool
@@ -36,13 +37,15 @@ func (r InstanceRule) Moves() bool { return r.target || r.offHost }
 // InstanceRules is the table of what can be done with an instance. The statuses are those of Nova's API reference, "Servers - run an
 // action". Aborting a live migration that is queued or being prepared needs microversion 2.65.
 var InstanceRules = map[core.IntentKind]InstanceRule{
-	core.IntentLiveMigrate: {verb: "live-migrate", Statuses: []string{"ACTIVE", "PAUSED"}, idle: true, target: true, risk: core.RiskMedium,
+	core.IntentLiveMigrate: {verb: "live-migrate", Statuses: []string{"ACTIVE", "PAUSED"}, idle: true, target: true, leaves: true,
+		risk:    core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.30", "server", "migrate", "--live-migration"},
 		why:     "It moves to a host that the scheduler chooses, and goes on running.",
 		then: "Nova copies its memory while it runs; if a guest writes faster than that, the migration does not end until it is aborted or " +
 			"forced.",
 		undo: "migrate it again, once the node is back"},
 	core.IntentColdMigrate: {verb: "cold-migrate", Statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, cuts: true,
+		leaves:  true,
 		risk:    core.RiskMedium,
 		command: []string{"openstack", "server", "migrate"},
 		why:     "For an instance that cannot be live-migrated. It is down while it is moved, if it runs now.",
@@ -59,7 +62,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		why:     "Its cold migration or resize waits for a decision; reverting takes it back to where it was.",
 		then:    "It is down while it goes back to its source host.",
 		undo:    "migrate it again"},
-	core.IntentStop: {verb: "stop", Statuses: []string{"ACTIVE", "ERROR"}, idle: true, risk: core.RiskHigh, typed: true,
+	core.IntentStop: {verb: "stop", Statuses: []string{"ACTIVE", "ERROR"}, idle: true, leaves: true, risk: core.RiskHigh, typed: true,
 		command: []string{"openstack", "server", "stop"},
 		why:     "A stopped instance does not hold the node's lock. Its users lose it until it is started again.",
 		then:    "The guest is shut down and stays down until somebody starts it: the maintenance does not.",
@@ -84,6 +87,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 	},
 	core.IntentShelve: {verb: "shelve", Statuses: []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"}, idle: true, risk: core.RiskHigh,
 		typed:   true,
+		leaves:  true,
 		command: []string{"openstack", "server", "shelve"},
 		why: "A shelved instance holds no lock, and leaves its host: it keeps no place there, as a stopped one does. Its users lose it until " +
 			"it is unshelved; what is in its memory, and on ephemeral and swap disks beside its root disk, is lost.",
@@ -166,6 +170,9 @@ func (p *planner) instanceAction() {
 	}
 	if (p.i.Kind == core.IntentStart || p.i.Kind == core.IntentResume) && EntersMaintenance(s, p.step.Node) {
 		p.step.Then = wording.Join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
+	}
+	if rule.leaves {
+		p.step.Then = wording.Join(p.step.Then, afterTheLast(s, p.step.Node, in.ID))
 	}
 
 	busy := busyWith(s, in.ID, p.step.Node)

@@ -219,8 +219,8 @@ func (p *planner) lcmFacts(l *core.WorkloadLock) {
 }
 
 // lcmThen says what LCM does once the lock is in the state (docs/mosk.md#locks: it waits until all locks are inactive, and only reads
-// them).
-func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
+// them). The instances with the IDs that are gone are out of its way then.
+func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState, gone ...string) string {
 	if to != core.LockInactive {
 		if l.State() == core.LockInactive {
 			return "LCM begins nothing more there; it does not take back what it has begun."
@@ -256,7 +256,7 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 	if progress.ScopeOf(s, request) != core.ScopeDrain {
 		text += reboots
 		var down []string
-		for _, v := range InTheWay(s, l.Node) {
+		for _, v := range staying(s, l.Node, gone...) {
 			down = append(down, progress.InstanceLabel(v.Instance))
 		}
 		switch {

@@ -84,6 +84,7 @@ func (p *planner) liveMigrateAll() {
 	var (
 		items []core.BatchItem
 		steps []core.Step
+		ids   []string
 	)
 	for _, v := range movable {
 		i := core.Intent{Kind: core.IntentLiveMigrate, Instance: v.Instance.ID}
@@ -95,7 +96,9 @@ func (p *planner) liveMigrateAll() {
 		items = append(items, core.BatchItem{Intent: i, Label: progress.InstanceLabel(v.Instance), Change: one.Change, Basis: one.Basis,
 			Tries: tries})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
+		ids = append(ids, v.Instance.ID)
 	}
+	p.step.Then = wording.Join(p.step.Then, afterTheLast(s, name, ids...))
 	p.guardEach(steps)
 	if len(items) > 0 {
 		p.step.Change = core.Batch{Items: items, AtOnce: atOnce, Node: name, Request: StandingRequest(s, name), Removal: removal,

@@ -35,7 +35,8 @@ func (p *planner) tagPowerOff() {
 	if n := p.s.NodeOfHost(in.Host); n != nil && EntersMaintenance(p.s, n.Name) {
 		p.step.Then = "The OpenStack controller counts it out at its next look, " + progress.NextLookOf(p.s, n.Name) + "."
 	}
-	p.step.Then += " The tag stays until somebody takes it off; Lockstep offers the former ones back."
+	p.step.Then = wording.Join(p.step.Then, "The tag stays until somebody takes it off; Lockstep offers the former ones back.",
+		afterTheLast(p.s, p.step.Node, in.ID))
 	p.setTags(in, old, []core.MaintenanceAction{core.ActionPowerOff})
 }
 

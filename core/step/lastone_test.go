@@ -1,0 +1,64 @@
+package step
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/scene"
+)
+
+// What takes the last instance out of the way lets the node go: the controller releases its lock by itself then, and LCM drains and reboots
+// the node. Whoever confirms the step is told that.
+func TestTheLastInstanceLetsTheNodeGo(t *testing.T) {
+	const (
+		byItself = "Nothing else is in the way on cmp-01: the OpenStack controller goes on by itself then, and releases its lock."
+		drains   = byItself + " No other lock holds the node: LCM drains it at once, and may reboot it."
+	)
+	kinds := []core.IntentKind{core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentStop, core.IntentShelve, core.IntentTagPowerOff,
+		core.IntentLiveMigrateAll}
+	for name, tt := range map[string]struct {
+		change func(sc scene.Scene)
+		want   string // empty: nothing is said
+	}{
+		"no other lock holds it": {func(sc scene.Scene) {}, drains},
+		"another lock holds it": {func(sc scene.Scene) { sc.Lock("cmp-01", core.ControllerCeph, core.LockActive) },
+			byItself + " LCM still waits for the lock of ceph."},
+		"another instance is in the way":  {func(sc scene.Scene) { sc.Instance("cmp-01", "db-1", "notify") }, ""},
+		"another goes down with the node": {func(sc scene.Scene) { sc.Instance("cmp-01", "db-1", "poweroff") }, drains},
+		"another is being started": {func(sc scene.Scene) {
+			in := sc.Instance("cmp-01", "db-1", "notify")
+			in.Status, in.VMState, in.Power, in.TaskState = "SHUTOFF", "stopped", core.PowerShutdown, "powering-on"
+		}, ""},
+		"no maintenance is asked for": {func(sc scene.Scene) { delete(sc.NodeRequests, "cmp-01") }, ""},
+		"its maintenance is over":     {func(sc scene.Scene) { sc.NodeRequests["cmp-01"][0].Deleting = sc.Now }, ""},
+		"its turn has not come": {func(sc scene.Scene) { sc.NodeLock("cmp-01", core.ControllerOpenStack).InnerState = core.InnerInactive },
+			""},
+		"it is let go already": {func(sc scene.Scene) { sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive }, ""},
+		"Lockstep plays the controller": {func(sc scene.Scene) { sc.Settings = scene.PlaysOpenStack() },
+			"Nothing else is in the way on cmp-01: its lock can be released then."},
+	} {
+		for _, kind := range kinds {
+			sc := scene.Healthy()
+			sc.Maintained("cmp-01", "")
+			sc.Lock("cmp-01", core.ControllerTungstenFabric, core.LockInactive)
+			tt.change(sc)
+			if tt.want != "" && kind == core.IntentLiveMigrateAll && name == "another goes down with the node" {
+				continue // it is left out
+			}
+			i := sc.Asked("web-1", kind)
+			if kind == core.IntentLiveMigrateAll {
+				i = core.Intent{Kind: kind, Node: "cmp-01"}
+			}
+			then := Plan(sc.Again().Snapshot, i).Then
+			if tt.want == "" && strings.Contains(then, "in the way") || !strings.Contains(then, tt.want) || strings.Contains(then, "web-1") {
+				t.Errorf("%s, %s: then %q, want %q", name, kind, then, tt.want)
+			}
+		}
+	}
+	sc := scene.Healthy()
+	sc.Maintained("cmp-01", "")
+	if then := Plan(sc.Snapshot, sc.Asked("web-1", core.IntentAbortMigration)).Then; strings.Contains(then, "in the way") {
+		t.Errorf("an aborted migration leaves it where it is: %q", then)
+	}
+}
