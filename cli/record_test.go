@@ -105,7 +105,9 @@ func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := <-played
-			if diff := cmp.Diff(want.Facts, got.Facts, sameAsLived); diff != "" {
+			facts := want.Facts
+			facts.History = facts.History.WithLocksInOneTable() // as a recording has it
+			if diff := cmp.Diff(facts, got.Facts, sameAsLived); diff != "" {
 				t.Errorf("at %s it is another situation (-lived +played):\n%s", want.Now, diff)
 			}
 			if got.Write.Armed || got.Write.Barred != recorded.Barred {

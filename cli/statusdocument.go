@@ -217,7 +217,10 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	allowed := progress.EstimatesOf(s)
 	for _, p := range progress.Phases(s) {
 		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()),
-			Side: p.ElapsedSide(), Done: p.Done, Total: p.Total, Allowed: int(allowed.Phase(p.ID).Seconds())}
+			Done: p.Done, Total: p.Total, Allowed: int(allowed.Phase(p.ID).Seconds())}
+		if sp.Elapsed > 0 {
+			sp.Side = p.ElapsedSide()
+		}
 		for _, e := range p.Evidence {
 			sp.Evidence = append(sp.Evidence, oneLine(e))
 		}
@@ -372,8 +375,8 @@ func (t statusTable) print(out io.Writer, s Status) error {
 	fmt.Fprintln(w, "\nPHASE\tSTATE\tTOOK\tALLOWED\tDONE")
 	for _, p := range s.Phases {
 		took := span(time.Duration(p.Elapsed) * time.Second)
-		if p.Elapsed > 0 {
-			took = p.Side + took
+		if p.Side != "" {
+			took = p.Side + " " + took
 		}
 		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, took,
 			span(time.Duration(p.Allowed)*time.Second), count(p.Done, p.Total))

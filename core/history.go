@@ -119,18 +119,24 @@ func (h History) WithLocks(set map[string]*LockRecord) History {
 	if len(set) == 0 {
 		return h
 	}
-	into := &h.LocksLately
-	if len(h.LocksLately)+len(set) > mostLately {
-		into = &h.Locks
+	lately := make(map[string]*LockRecord, len(h.LocksLately)+len(set))
+	maps.Copy(lately, h.LocksLately)
+	maps.Copy(lately, set)
+	if h.LocksLately = lately; len(lately) > mostLately {
+		return h.WithLocksInOneTable()
 	}
-	all := make(map[string]*LockRecord, len(*into)+len(set))
-	maps.Copy(all, *into)
-	if into == &h.Locks {
-		maps.Copy(all, h.LocksLately)
-		h.LocksLately = nil
+	return h
+}
+
+// WithLocksInOneTable is the History with all records of locks in Locks.
+func (h History) WithLocksInOneTable() History {
+	if len(h.LocksLately) == 0 {
+		return h
 	}
-	maps.Copy(all, set)
-	*into = all
+	all := make(map[string]*LockRecord, len(h.Locks)+len(h.LocksLately))
+	maps.Copy(all, h.Locks)
+	maps.Copy(all, h.LocksLately)
+	h.Locks, h.LocksLately = all, nil
 	return h
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,6 +30,12 @@ func TestEachLockHasItsNewestRecord(t *testing.T) {
 			h := last.h.WithLocks(set)
 			if len(h.LocksLately) > mostLately {
 				t.Fatalf("%d records are apart from %d", len(h.LocksLately), len(h.Locks))
+			}
+			if same := reflect.ValueOf(h.Locks).Pointer() == reflect.ValueOf(last.h.Locks).Pointer(); len(h.LocksLately) > 0 && !same {
+				t.Fatal("the table of all is another one, though a few are apart from it")
+			}
+			if whole := h.WithLocksInOneTable(); !maps.Equal(whole.Locks, want) || whole.LocksLately != nil {
+				t.Fatal("not all records are in the one table")
 			}
 			all = append(all, version{h, want})
 		}

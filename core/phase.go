@@ -68,7 +68,7 @@ func (p Phase) ElapsedSide() string {
 	case p.Ended.At.IsZero():
 		return p.Started.Side()
 	}
-	return lengthSide(p.Started, p.Ended)
+	return LengthSide(p.Started, p.Ended)
 }
 
 // PhaseLine is a part of a phase worth a line of its own: one controller's lock, one group of nodes.

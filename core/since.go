@@ -33,9 +33,9 @@ func (s Since) Side() string {
 	return ">"
 }
 
-// lengthSide is on which side of the time from began to ended the real one is, in the words of Side; "~" where it can be on both. What is
+// LengthSide is on which side of the time from began to ended the real one is, in the words of Side; "~" where it can be on both. What is
 // known of the end is that it came then or before, or, with Later, then or later.
-func lengthSide(began, ended Since) string {
+func LengthSide(began, ended Since) string {
 	b, e := began.Side(), Since{Exact: ended.Exact, Later: !ended.Later}.Side() // what ended before was shorter
 	switch {
 	case b == "" || b == e:

@@ -46,7 +46,11 @@ func sinceText(s core.Since, now time.Time) string {
 
 // phaseTook is how long a phase took, or has taken so far, with the side on which that really is.
 func phaseTook(p core.Phase, now time.Time) string {
-	return p.ElapsedSide() + age(p.Elapsed(now))
+	took := p.Elapsed(now)
+	if took <= 0 {
+		return age(took)
+	}
+	return p.ElapsedSide() + age(took)
 }
 
 // clock is the time of day in the operator's zone, with the day unless that is today.

@@ -115,7 +115,7 @@ func legend(m *Model) []draw.Line {
 		{g.Unknown, themes.Warn, "an undocumented value"},
 		{g.None, themes.Dim, "nothing there"}, {">", themes.Text, "before a time: at least this long; nobody saw it begin"},
 		{"<", themes.Text, "before a time: at most this long"},
-		{"~", themes.Text, "before a time: nobody saw it begin or end"},
+		{"~", themes.Text, "before a length: nobody saw it begin or end; before a time of day: about then"},
 	} {
 		out = append(out, draw.Line{draw.Blank(1), draw.Text(l.tone, l.glyph), draw.Blank(3), draw.Text(themes.Text, l.text)})
 	}

@@ -226,14 +226,15 @@ func TestWhatEndedUnwatchedSaysSo(t *testing.T) {
 			}
 		}
 		for _, r := range e.seen {
-			if r.Kind == RecordLock && r.Exact != (watched && r.From != "") {
+			if r.Kind == RecordLock && r.Exact != watched {
 				t.Errorf("watched: %v, and the journal says %+v", watched, r)
 			}
 		}
 	}
 }
 
-// How a lock is found at first is in the journal, where that is not how it is at rest: a run that comes later counts from there, too.
+// How a lock is found at first is in the journal, where that is not how it is at rest: a run that comes later counts from there, too. One
+// that comes while Lockstep watches came so then.
 func TestALockIsFoundOnce(t *testing.T) {
 	for _, tt := range []struct {
 		state core.LockState
@@ -260,6 +261,49 @@ func TestALockIsFoundOnce(t *testing.T) {
 		h := later.observeLocks(again.Snapshot, HistoryOf(first.seen), looks{all: true}, false)
 		if got := h.StateSince(lock); got != want || len(later.seen) > 0 {
 			t.Errorf("%s: a later run has it since %+v, and told %+v", tt.state, got, later.seen)
+		}
+		came := New(Config{Clock: func() time.Time { return sc.Now }})
+		made := came.observeLocks(sc.Snapshot, sc.History, looks{all: true}, true)
+		if got := made.StateSince(lock); tt.told && got != (core.Since{At: sc.Now, Exact: true}) || len(came.past.locks) > 0 {
+			t.Errorf("%s: it came while Lockstep watched, since %+v, %+v", tt.state, got, came.past.locks)
+		}
+	}
+}
+
+// A lock that was inactive in the maintenance before and is so in this one may have been active in between: until its last write is known,
+// nothing is said of the time before the look.
+func TestALockOfAnEarlierMaintenanceIsFoundAnew(t *testing.T) {
+	for name, tt := range map[string]struct {
+		known   core.Since
+		watched bool
+		looked  time.Duration // ago, by this run; 0: never
+		anew    bool
+	}{
+		"known in an earlier one":              {core.Since{At: scene.Ago(50 * time.Hour), Exact: true}, false, 0, true},
+		"known in this one":                    {core.Since{At: scene.Ago(10 * time.Minute)}, false, 0, false},
+		"this run has looked at it since":      {core.Since{At: scene.Ago(50 * time.Hour)}, false, 10 * time.Minute, false},
+		"this run looked before this one":      {core.Since{At: scene.Ago(50 * time.Hour)}, false, 50 * time.Minute, true},
+		"it was watched when it was asked for": {core.Since{At: scene.Ago(50 * time.Hour)}, true, 50 * time.Minute, false},
+	} {
+		sc := scene.Healthy()
+		sc.Maintained("cmp-01", "") // asked for 20 minutes ago
+		lock := sc.NodeLock("cmp-01", core.ControllerOpenStack)
+		lock.RawState = core.LockInactive
+		h := core.History{Locks: map[string]*core.LockRecord{lock.UID: {State: core.LockInactive, Since: tt.known}}}
+		e := New(Config{Clock: func() time.Time { return sc.Now }})
+		if tt.looked > 0 {
+			e.lookedAt = scene.Ago(tt.looked)
+		}
+		want := tt.known
+		if tt.anew {
+			want = core.Since{At: sc.Now}
+		}
+		now := e.observeLocks(sc.Snapshot, h, looks{names: []string{"cmp-01"}}, tt.watched)
+		if got := now.Lock(lock.UID).Since; got != want || (e.past.locks[lock.UID].was.State != "") != tt.anew {
+			t.Errorf("%s: since %+v, want %+v; asked for %+v", name, got, want, e.past.locks[lock.UID])
+		}
+		if slices.ContainsFunc(e.seen, func(r Record) bool { return r.Object.UID == lock.UID }) {
+			t.Errorf("%s: told %+v, though nobody saw a change", name, e.seen)
 		}
 	}
 }

@@ -50,8 +50,8 @@ type Config struct {
 	// Stages reads when the machines of a project of the management cluster came to the stages of their maintenance; nil: that is not known.
 	// Its errors are *APIErrors.
 	Stages func(ctx context.Context, project string) ([]core.MachineStage, error)
-	// LockTimes reads when each workload lock came into its state at the latest, by UID; nil: that is not known. It is called once at most in
-	// each run, while no fact waits for it.
+	// LockTimes reads when each workload lock came into its state at the latest, by UID; nil: that is not known. It is called at most once
+	// for each time in which nobody looked, while no fact waits for it.
 	LockTimes func(ctx context.Context) (map[string]time.Time, error)
 
 	Stops *core.StopFinder // what stops an update besides what core/step looks at; nil: nothing

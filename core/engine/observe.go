@@ -285,35 +285,35 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 		}
 		had, old := h.HasLock(l.UID), h.Lock(l.UID)
 		unseen := had && old.PassedBy(l)
-		if had && old.State == l.State() && !unseen {
-			if old.Release != l.Release {
-				locks[l.UID] = &core.LockRecord{State: old.State, Release: l.Release, Since: old.Since}
-				e.touchLock(l)
-			}
-			return
-		}
 		r := core.LockRecord{State: l.State(), Release: l.Release, Since: core.Since{At: s.Now, Exact: watched && !unseen}}
-		if !had {
-			if r.Since = (core.Since{}); r.State != core.LockActive { // that it is held from before is nothing to tell
-				r.Since.At = s.Now
+		is := Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: r.Since.Exact,
+			Text: l.Message}
+		switch {
+		case had && old.State == r.State && !unseen && !watched && e.ofEarlier(s, l, old):
+			is.From = ""
+			e.past.missLock(is, old)
+		case had && old.State == r.State && !unseen:
+			if old.Release == r.Release {
+				return
+			}
+			r.Since = old.Since
+		case unseen:
+			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s",
+				wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
+			is.Text, is.To = why, string(core.LockInactive)
+			e.see(is)
+			is.From, is.To = is.To, string(r.State)
+			e.see(is)
+		case !had && r.State == core.LockActive:
+			r.Since = core.Since{} // that it is held from before is nothing to tell
+		default: // the first sight of a lock is not a transition: it has no state before
+			e.see(is)
+			if is.Began = old.Since.At; !watched {
+				e.past.missLock(is, core.LockRecord{})
 			}
 		}
 		locks[l.UID] = &r
 		e.touchLock(l)
-		switch {
-		case unseen:
-			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s",
-				wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
-		case had, r.State != core.LockActive: // the first sight of a lock is not a transition: it has no state before
-			is := Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State),
-				Exact: r.Since.Exact, Text: l.Message}
-			e.see(is)
-			if is.Began = old.Since.At; !watched {
-				e.past.missLock(is)
-			}
-		}
 	}
 	for _, l := range s.ClusterLocks {
 		see(l)
@@ -325,6 +325,13 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 	}
 	h.Outages, h.Refused = outages.M, refused.M
 	return h.WithLocks(locks)
+}
+
+// ofEarlier tells whether what is known of a lock that is not active tells of an earlier maintenance than the present one: nobody has
+// looked since that was asked for, so it may have been active in between.
+func (e *Engine) ofEarlier(s *core.Snapshot, l *core.WorkloadLock, known core.LockRecord) bool {
+	r := progress.RequestFor(s, l)
+	return known.State != core.LockActive && r != nil && r.Created.After(core.Later(known.Since.At, e.lookedAt))
 }
 
 // observeOutage notes since when a lock's text, or the controller's account, has said that an API does not answer. It tells whether this

@@ -17,7 +17,7 @@ type pastBook struct {
 
 	phases map[core.PhaseID]bool // those that were found in another state at such a look
 
-	locks map[string]Record // by UID: how locks were found in another state at such a look
+	locks map[string]missedLock // by UID: locks of which it is not known at such a look since when they are in their state
 
 	asking bool // LCM's stages of machines, and the times of locks, are being read
 	read   bool // they were, or could not be
@@ -27,6 +27,12 @@ type pastBook struct {
 
 // missed is a stage in which a node was found.
 type missed struct{ since, found time.Time }
+
+// missedLock is how a lock was found.
+type missedLock struct {
+	found Record          // without a state before where it may be another time in the state in which it was seen last, or was never seen
+	was   core.LockRecord // in the first of these cases: what is known of that time
+}
 
 // stagesWithin is how long LCM's stages of machines may take to be read.
 const stagesWithin = 30 * time.Second
@@ -65,7 +71,11 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 	if !watched { // an update that was over before needs nothing
 		b.due, b.read, b.looked = h.Update.Ended.IsZero() || !h.Update.Ended.Before(s.Now), false, s.Now
 	}
-	if !b.due || e.cfg.Journal == nil || h.Update.UID == "" || connecting(s) || b.asking {
+	if !b.due || e.cfg.Journal == nil || h.Update.UID == "" {
+		b.forget()
+		return h
+	}
+	if connecting(s) || b.asking {
 		return h
 	}
 	if !b.read && e.askStages(s) {
@@ -111,9 +121,14 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 	h.Phases = e.pastPhases(s, h.Update, h.Phases)
 	h.Update = e.pastEnd(s, h)
 	h = e.pastLocks(h)
-	b.missed, b.phases, b.locks, b.stages, b.states = nil, nil, nil, nil, nil
+	b.forget()
 	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
 	return h
+}
+
+// forget ends what such a first look has found.
+func (b *pastBook) forget() {
+	b.missed, b.phases, b.locks, b.stages, b.states = nil, nil, nil, nil, nil
 }
 
 // miss notes a stage that a node was in at such a first look.
@@ -195,8 +210,8 @@ func (e *Engine) pastEnd(s *core.Snapshot, h core.History) core.UpdateRecord {
 func (e *Engine) pastEndByLocks(h core.History) core.UpdateRecord {
 	u := h.Update
 	var ended time.Time
-	for uid, found := range e.past.locks {
-		at := e.past.states[uid]
+	for uid, l := range e.past.locks {
+		found, at := l.found, e.past.states[uid]
 		if found.Object.Kind != core.KindClusterWorkloadLock || found.To != string(core.LockActive) || at.IsZero() ||
 			at.Before(u.Started) || at.Before(found.Began) {
 			continue
@@ -219,22 +234,31 @@ func (e *Engine) pastEndByLocks(h core.History) core.UpdateRecord {
 	return u
 }
 
-// missLock notes how a lock was found in another state at such a first look.
-func (b *pastBook) missLock(found Record) {
+// missLock notes how a lock was found at such a first look, and what was known of it, where that may have been another time.
+func (b *pastBook) missLock(found Record, was core.LockRecord) {
 	if b.locks == nil {
-		b.locks = map[string]Record{}
+		b.locks = map[string]missedLock{}
 	}
-	b.locks[found.Object.UID] = found
+	b.locks[found.Object.UID] = missedLock{found, was}
 }
 
-// pastLocks are the locks with the time at which those that were found in another state came into it, at the latest: before Lockstep looked
-// again, and after it was seen in the state before.
+// wroteWithin is how much later than Lockstep's time of a lock's state the server's time of that write may be: the clocks differ.
+const wroteWithin = 5 * time.Second
+
+// pastLocks is the History in which locks that were found in a state have the time at which they came into it, at the latest: before
+// Lockstep looked, and after they were seen in another one.
 func (e *Engine) pastLocks(h core.History) core.History {
 	out := map[string]*core.LockRecord{}
 	for _, uid := range slices.Sorted(maps.Keys(e.past.locks)) {
-		found, at := e.past.locks[uid], e.past.states[uid]
+		was, found, at := e.past.locks[uid].was, e.past.locks[uid].found, e.past.states[uid]
 		r := h.Lock(uid)
-		if at.IsZero() || at.Before(h.Update.Started) || at.Before(found.Began) || !at.Before(r.Since.At) || string(r.State) != found.To {
+		if at.IsZero() || r.Since.Exact || !at.Before(r.Since.At) || string(r.State) != found.To ||
+			found.From != "" && (at.Before(h.Update.Started) || at.Before(found.Began)) {
+			continue
+		}
+		e.world.touched.everything()
+		if was.State == r.State && !at.After(was.Since.At.Add(wroteWithin)) { // nobody has written to it since
+			out[uid] = &core.LockRecord{State: r.State, Release: r.Release, Since: was.Since}
 			continue
 		}
 		out[uid] = &core.LockRecord{State: r.State, Release: r.Release, Since: core.Since{At: at}}
@@ -242,7 +266,6 @@ func (e *Engine) pastLocks(h core.History) core.History {
 		if found.Object.Kind == core.KindClusterWorkloadLock {
 			found.Reconstructed = fieldCluster
 		}
-		e.world.touched.everything()
 		e.see(found)
 	}
 	return h.WithLocks(out)

@@ -10,8 +10,8 @@ import (
 	"lockstep/core/progress"
 )
 
-// askStages begins to read LCM's stages of the machines, and the times of locks where some were found in another state; false where there
-// is nothing to read.
+// askStages begins to read LCM's stages of the machines, and the times of locks where it is not known of some since when they are in
+// their state; false where there is nothing to read.
 func (e *Engine) askStages(s *core.Snapshot) bool {
 	b := &e.past
 	stages, states := e.cfg.Stages, e.cfg.LockTimes

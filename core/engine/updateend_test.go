@@ -101,19 +101,26 @@ func TestAnUpdateThatNobodySawIsToldByItsPlan(t *testing.T) {
 func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 	at := func(minute int) time.Time { return scene.Noon.Add(time.Duration(minute) * time.Minute) }
 	u := core.UpdateRecord{UID: "cmr", Started: at(-60)}
+	known := core.LockRecord{State: core.LockInactive, Since: core.Since{At: at(-90), Exact: true}}
 	for name, c := range map[string]struct {
 		written time.Time
 		state   core.LockState
 		first   bool // nobody saw it before
+		was     core.LockRecord
+		exact   bool // it was seen to come into its state since
 		told    bool
 	}{
-		"between":                  {at(-10), core.LockInactive, false, true},
-		"nothing tells":            {time.Time{}, core.LockInactive, false, false},
-		"before it was seen":       {at(-40), core.LockInactive, false, false},
-		"after it was found":       {at(1), core.LockInactive, false, false},
-		"it has another state now": {at(-10), core.LockActive, false, false},
-		"at the first look":        {at(-40), core.LockInactive, true, true},
-		"before the update":        {at(-70), core.LockInactive, true, false},
+		"between":                    {written: at(-10), state: core.LockInactive, told: true},
+		"nothing tells":              {state: core.LockInactive},
+		"before it was seen":         {written: at(-40), state: core.LockInactive},
+		"after it was found":         {written: at(1), state: core.LockInactive},
+		"it has another state now":   {written: at(-10), state: core.LockActive},
+		"it was seen since":          {written: at(-10), state: core.LockInactive, exact: true},
+		"at the first look":          {written: at(-40), state: core.LockInactive, first: true, told: true},
+		"before the update":          {written: at(-70), state: core.LockInactive, first: true, told: true},
+		"since an earlier one":       {written: at(-40), state: core.LockInactive, first: true, was: known, told: true},
+		"not since an earlier one":   {written: at(-90), state: core.LockInactive, first: true, was: known},
+		"nor by a clock that is off": {written: at(-90).Add(wroteWithin), state: core.LockInactive, first: true, was: known},
 	} {
 		e := New(Config{})
 		lock := core.Ref{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-1", UID: "l"}
@@ -121,12 +128,19 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 		if c.first {
 			found.From, found.Began = "", time.Time{}
 		}
-		e.past.missLock(found)
+		e.past.missLock(found, c.was)
 		e.past.states = map[string]time.Time{"l": c.written}
-		h := core.History{Update: u, Locks: map[string]*core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0)}}}}
+		h := core.History{Update: u, Locks: map[string]*core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0), Exact: c.exact}}}}
 		h = e.pastLocks(h)
-		if told := len(e.seen) == 1; told != c.told || told != h.Lock("l").Since.At.Equal(c.written) {
-			t.Errorf("%s: told %+v, the lock is %+v", name, e.seen, h.Lock("l"))
+		want := core.Since{At: at(0), Exact: c.exact}
+		switch {
+		case c.told:
+			want = core.Since{At: c.written}
+		case c.was.State != "":
+			want = c.was.Since // it stayed so all the time
+		}
+		if got := h.Lock("l").Since; (len(e.seen) == 1) != c.told || got != want {
+			t.Errorf("%s: told %+v, since %+v, want %+v", name, e.seen, got, want)
 		}
 		if c.told {
 			r := e.seen[0]
@@ -168,7 +182,8 @@ func TestWithoutAPlanTheLocksTellTheEnd(t *testing.T) {
 		e.past.states = map[string]time.Time{}
 		for i, l := range c.locks {
 			uid := fmt.Sprint(i)
-			e.past.missLock(Record{Kind: RecordLock, Object: &core.Ref{Kind: l.kind, UID: uid}, To: string(l.to), Began: at(-60)})
+			e.past.missLock(Record{Kind: RecordLock, Object: &core.Ref{Kind: l.kind, UID: uid}, To: string(l.to), Began: at(-60)},
+				core.LockRecord{})
 			e.past.states[uid] = l.wrote
 		}
 		s := &core.Snapshot{Facts: core.Facts{Now: scene.Noon}}

@@ -112,6 +112,7 @@ type Reporter struct {
 	asOf       time.Time         // when the migrations were looked at last, by the cluster's clock
 	listed     map[string][]*core.Migration
 	sources    map[core.SourceID]bool // whether it can be seen
+	anew       bool                   // a source can be seen that could not at the look before: what it shows may be so for long
 	looks      uint64
 	glance     core.Glance // at the last Snapshot that could have news
 }
@@ -124,7 +125,7 @@ type latest struct {
 
 type seen struct {
 	core.Attention
-	first core.Since // by the cluster's clock; exact where it came later than the first look
+	first core.Since // by the cluster's clock
 	last  uint64     // the number of the look at which it was there
 }
 
@@ -163,6 +164,9 @@ func (r *Reporter) next(s *core.Snapshot) []Line {
 	return out
 }
 
+// change is when something came or went that was not so at the look before: now, or before, where a source was away meanwhile.
+func (r *Reporter) change(s *core.Snapshot) core.Since { return core.Since{At: s.Now, Exact: !r.anew} }
+
 // stands is how everything stands, in a sentence.
 func stands(s *core.Snapshot) string {
 	u := progress.Update(s)
@@ -187,6 +191,7 @@ func stands(s *core.Snapshot) string {
 
 func (r *Reporter) sourcesOf(s *core.Snapshot, first bool, add func(Line)) {
 	is := make(map[core.SourceID]bool, len(s.Sources))
+	r.anew = false
 	for _, id := range sortedKeys(s.Sources) {
 		src := s.Sources[id]
 		switch src.State {
@@ -200,6 +205,7 @@ func (r *Reporter) sourcesOf(s *core.Snapshot, first bool, add func(Line)) {
 		}
 		is[id] = src.State == core.SourceLive
 		was, known := r.sources[id]
+		r.anew = r.anew || is[id] && !was
 		switch {
 		case is[id] && known && !was:
 			add(Line{Kind: KindSource, What: string(src.State), Subject: string(id), Text: "can be seen again"})
@@ -221,7 +227,7 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 		if !u.Running {
 			line.What, line.Text = "ends", "the update is over"
 			if began := r.update.Started; !began.At.IsZero() {
-				line.Lasted, line.Side = s.Now.Sub(began.At).Seconds(), began.Side()
+				line.Lasted, line.Side = s.Now.Sub(began.At).Seconds(), core.LengthSide(began, r.change(s))
 			}
 		}
 		add(line)
@@ -242,7 +248,9 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 		if was, known := r.phases[p.ID]; known && was != p.State && u.Running {
 			l := Line{Kind: KindPhase, What: string(p.State), Subject: "phase " + strconv.Itoa(int(p.ID)), Text: p.Title + ": " + string(p.State)}
 			if p.State == core.PhaseDone {
-				l.Lasted, l.Side = p.Elapsed(s.Now).Seconds(), p.ElapsedSide()
+				if l.Lasted = p.Elapsed(s.Now).Seconds(); l.Lasted > 0 {
+					l.Side = p.ElapsedSide()
+				}
 			}
 			add(l)
 		}
@@ -353,7 +361,7 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 	for _, a := range attention.List(s) {
 		now, known := r.entries[a.ID]
 		if !known {
-			now = &seen{first: core.Since{At: s.Now, Exact: r.looks > 1}}
+			now = &seen{first: r.change(s)}
 			r.entries[a.ID] = now
 		}
 		was := now.Attention
@@ -391,7 +399,7 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		if certain := was.Since.Certain(); !certain.At.IsZero() && certain.At.Before(since.At) {
 			since = certain
 		}
-		l.Lasted, l.Side = max(s.Now.Sub(since.At), 0).Seconds(), since.Side()
+		l.Lasted, l.Side = max(s.Now.Sub(since.At), 0).Seconds(), core.LengthSide(since, r.change(s))
 		add(l)
 	}
 }

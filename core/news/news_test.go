@@ -314,31 +314,43 @@ func TestWhoeverIsCalled(t *testing.T) {
 	}
 }
 
-// An entry that was there when the watch began has lasted at least since then. One that came later has lasted exactly since it came.
+// An entry that was there when the watch began, or when a source could be seen again, has lasted at least since then; one that was gone
+// when a source came back at most until then. What came and went in between is known exactly.
 func TestHowLongAnEntryLasted(t *testing.T) {
+	const none, wrong, blind, unseen = "none", "wrong", "none, and a source is away", "wrong, and a source is away"
 	for _, tt := range []struct {
-		first bool // it is there at the first look
+		looks []string
 		says  string
-	}{{true, "(>2 m)"}, {false, "(60 s)"}} {
+	}{
+		{[]string{wrong, wrong, none}, "(>2 m)"},
+		{[]string{none, wrong, none}, "(60 s)"},
+		{[]string{none, blind, wrong, none}, "(>60 s)"},
+		{[]string{none, wrong, unseen, none}, "(<2 m)"},
+		{[]string{none, blind, wrong, unseen, none}, "(~2 m)"},
+		{[]string{none, wrong, unseen, wrong, none}, "(3 m)"},
+	} {
 		var r news.Reporter
+		var last news.Line
 		sc := scene.Healthy()
-		look := func(wrong bool) (last news.Line) {
+		for _, look := range tt.looks {
 			sc = sc.Again()
 			sc.Now, sc.Wall = sc.Now.Add(time.Minute), sc.Wall.Add(time.Minute)
 			delete(sc.Nodes["cmp-01"].Annotations, core.AnnotationMigrationMode)
-			if wrong {
+			if look == wrong || look == unseen {
 				sc.Mode("cmp-01", "livee")
 			}
-			for _, l := range r.Next(sc.Snapshot) {
-				last = l
+			sc.Source(core.SourceVolumes, core.SourceLive)
+			if look == blind || look == unseen {
+				sc.Source(core.SourceVolumes, core.SourceFailed)
 			}
-			return last
+			for _, l := range r.Next(sc.Snapshot) {
+				if l.Kind == news.KindEntry && l.Subject == "cmp-01" {
+					last = l
+				}
+			}
 		}
-		look(tt.first)
-		look(true)
-		l := look(false)
-		if l.What != news.Settled || !strings.HasSuffix(l.Says(), tt.says) || (l.Side == ">") != tt.first {
-			t.Errorf("there at the first look: %v: %+v, which says %q", tt.first, l, l.Says())
+		if last.What != news.Settled || !strings.HasSuffix(last.Says(), tt.says) {
+			t.Errorf("%q: %+v, which says %q, want %s", tt.looks, last, last.Says(), tt.says)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (f *phaseFacts) masterNodes() core.Phase {
 		for _, v := range f.workers {
 			first = core.Earlier(first, f.reached(v))
 		}
-		if f.end(&p, first); p.Started.At.IsZero() {
+		if f.end(&p, core.Since{At: first}); p.Started.At.IsZero() {
 			p.Started = p.Ended
 		}
 	}
@@ -170,7 +170,13 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 	p.Evidence = append(p.Evidence, through)
 	listed := &f.listed[p.ID-1]
 	listed.at = len(p.Evidence)
-	var begin, end time.Time
+	var begin time.Time
+	var end core.Since
+	came := func(is core.Since) {
+		if is.At.After(end.At) {
+			end = is
+		}
+	}
 	requests, open := 0, false // open: of a node's maintenance nobody has noted the end yet
 	for _, v := range nodes {
 		if v.Request != nil && f.asked(v) {
@@ -183,11 +189,11 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 		switch {
 		case r.Update == f.request.UID:
 			begin = core.Earlier(begin, r.Started)
-			end = core.Later(end, r.Ended)
+			came(core.Since{At: r.Ended})
 			open = open || r.Ended.IsZero()
 		case v.Stage == core.StageDone && v.Node.ReadySince.After(f.request.Created):
 			begin = core.Earlier(begin, v.Node.ReadySince)
-			end = core.Later(end, v.Node.ReadySince)
+			came(core.NotBefore(v.Node.ReadySince)) // its controllers take it back after that
 		}
 	}
 	if requests > mostRequests {
@@ -198,7 +204,7 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 	}
 	if p.State == core.PhaseDone {
 		if open {
-			end = time.Time{} // it ends at this moment
+			end = core.Since{} // it ends at this moment
 		}
 		f.end(p, end)
 	}

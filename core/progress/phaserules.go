@@ -180,9 +180,9 @@ func toRelease(release string) string {
 }
 
 // end closes a finished phase with the time that was seen, or else with the evidence's time.
-func (f *phaseFacts) end(p *core.Phase, evidence time.Time) {
+func (f *phaseFacts) end(p *core.Phase, evidence core.Since) {
 	if p.Ended = f.records[p.ID].Ended; p.Ended.At.IsZero() {
-		p.Ended = core.Since{At: evidence}
+		p.Ended = evidence
 	}
 }
 
@@ -227,7 +227,7 @@ func (f *phaseFacts) services() core.Phase {
 		p.State = core.PhaseRunning
 		if nodesBegun {
 			p.State = core.PhaseDone
-			f.end(&p, time.Time{})
+			f.end(&p, core.Since{})
 			p.Evidence = append(p.Evidence, "nodes are in maintenance, which LCM begins when all of them are inactive")
 		}
 		return p
@@ -284,7 +284,7 @@ func (f *phaseFacts) services() core.Phase {
 		if !lastSeen {
 			last = f.firstNode() // its end was not seen, but the first node came after it
 		}
-		f.end(&p, last)
+		f.end(&p, core.Since{At: last})
 	}
 	return p
 }
