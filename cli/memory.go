@@ -146,6 +146,8 @@ func (s *session) fit(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.listedAgain:
+			debug.FreeOSMemory() // a list of thousands of locks leaves as much as the first ones did
 		case <-again.C:
 			unmapProgram() // what the start of the screen needed, or what is looked at no more
 		}

@@ -64,6 +64,8 @@ type session struct {
 	recordsTo     string              // its first file
 	announcer     *kube.Announcer     // nil: no Events are made
 	recordTrouble chan string         // what became of the journal, the recording or Events, for the operator
+
+	listedAgain chan struct{} // told when thousands of objects were listed after the first lists, for a moment
 }
 
 // place is what a session runs on: the operator's own cluster, or a simulated one.
@@ -97,7 +99,7 @@ type place struct {
 // clock; it waits only for a credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so,
 // and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
-	s := &session{log: log, recordTrouble: make(chan string, mostTold)}
+	s := &session{log: log, recordTrouble: make(chan string, mostTold), listedAgain: make(chan struct{}, 1)}
 	if log.opened != "" {
 		s.notices = append(s.notices, log.opened)
 	}
@@ -185,7 +187,14 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 	s.kube = client
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Who: cfg.Operator, Identity: p.line.holder,
 		Log: s.log.Logger})
-	cfg.LockTimes = client.LockTimes
+	cfg.LockTimes = func(ctx context.Context) (map[string]time.Time, error) {
+		times, err := client.LockTimes(ctx)
+		select {
+		case s.listedAgain <- struct{}{}:
+		default:
+		}
+		return times, err
+	}
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client),
 		needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil

@@ -61,7 +61,11 @@ func (c *Client) metadataPage(ctx context.Context, res resource, limit int, next
 	if next != "" {
 		r.Param("continue", next)
 	}
-	raw, err := r.Do(ctx).Raw()
+	answer := r.Do(ctx)
+	if err := answer.Error(); err != nil { // it reads what the server says, which Raw does not
+		return page, err
+	}
+	raw, err := answer.Raw()
 	if err != nil {
 		return page, err
 	}

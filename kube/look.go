@@ -222,8 +222,12 @@ func (c *Client) listNamed(ctx context.Context, gvr schema.GroupVersionResource,
 	if namespace != "" {
 		path = append(path, "namespaces", namespace)
 	}
-	raw, err := c.session.Load().rest.Get().AbsPath(append(path, gvr.Resource)...).
-		Param("fieldSelector", selectors.OneTermEqualSelector("metadata.name", name).String()).Do(ctx).Raw()
+	answer := c.session.Load().rest.Get().AbsPath(append(path, gvr.Resource)...).
+		Param("fieldSelector", selectors.OneTermEqualSelector("metadata.name", name).String()).Do(ctx)
+	if err := answer.Error(); err != nil { // it reads what the server says, which Raw does not
+		return nil, err
+	}
+	raw, err := answer.Raw()
 	if err != nil {
 		return nil, err
 	}

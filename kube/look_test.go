@@ -116,7 +116,7 @@ func TestWhatIsLoggedInWithIsShownNowhere(t *testing.T) {
 // An object is shown without what no person reads and without secrets; a kind that holds secrets is not asked for at all.
 func TestAnObjectIsShownWithoutSecrets(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		c := newCluster(t, kubeapi.Options{})
+		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "stranger"}}})
 		c.create(`{apiVersion: v1, kind: Pod, metadata: {name: api, namespace: openstack, annotations: {note: "https://a:hunter2@b/",
     before: '{"env": [{"name": "DB_PASSWORD", "value": "hunter2"}]}'}},
   spec: {nodeName: cmp-01, containers: [{name: c, image: x, env: [{name: DB_PASSWORD, value: hunter2}, {name: REGION, value: one}],
@@ -141,6 +141,13 @@ func TestAnObjectIsShownWithoutSecrets(t *testing.T) {
 		node, err := looker.Object(t.Context(), core.ObjectTarget{Server: core.ServerKubernetes, Kind: "Node", Name: "cmp-01"})
 		if err != nil || !strings.Contains(node.YAML, "registry.local/nova:1") {
 			t.Errorf("%v: the images of the node are not in its text:\n%s", err, node.YAML)
+		}
+		_, err = NewLooker(c.client("stranger"), nil).Object(t.Context(),
+			core.ObjectTarget{Server: core.ServerKubernetes, Kind: "Node", Name: "cmp-01"})
+		var refused *core.APIError
+		if !errors.As(err, &refused) || refused.Kind != core.ErrForbidden ||
+			!strings.Contains(refused.Message, "cannot list resource \"nodes\"") {
+			t.Errorf("who may not list nodes is told %v", err)
 		}
 		for _, test := range []struct {
 			kind, name string

@@ -285,17 +285,19 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 		}
 		had, old := h.HasLock(l.UID), h.Lock(l.UID)
 		unseen := had && old.PassedBy(l)
+		same := had && old.State == l.State() && !unseen
+		again := same && !watched && e.ofEarlier(s, l, old)
+		if same && old.Release == l.Release && !again {
+			return
+		}
 		r := core.LockRecord{State: l.State(), Release: l.Release, Since: core.Since{At: s.Now, Exact: watched && !unseen}}
 		is := Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: r.Since.Exact,
 			Text: l.Message}
 		switch {
-		case had && old.State == r.State && !unseen && !watched && e.ofEarlier(s, l, old):
-			is.From = ""
+		case again:
+			r.Since, is.From = old.Since, "" // until its last write is known
 			e.past.missLock(is, old)
-		case had && old.State == r.State && !unseen:
-			if old.Release == r.Release {
-				return
-			}
+		case same:
 			r.Since = old.Since
 		case unseen:
 			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s",
@@ -376,8 +378,13 @@ func (e *Engine) phaseTime(s *core.Snapshot, is core.Since, seen bool) core.Sinc
 	switch {
 	case is.At.IsZero():
 		return core.Since{At: s.Now, Exact: seen}
+	case seen && is.Later:
+		return core.Since{At: s.Now, Exact: true}
 	case seen && e.lookedAt.Sub(is.At) < phaseSeen:
 		return core.Since{At: is.At, Exact: true} // what it rests on came since
+	}
+	if is.Later {
+		is.Seen = s.Now.Truncate(time.Second)
 	}
 	return is
 }

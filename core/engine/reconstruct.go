@@ -68,14 +68,15 @@ var stageRank = map[core.Stage]int{core.StageQueued: 1, core.StagePreparing: 2, 
 // nothing that goes against what some run saw: what it tells lies between two stages that are known, and after the one, before the other.
 func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) core.History {
 	b := &e.past
-	if !watched { // an update that was over before needs nothing
-		b.due, b.read, b.looked = h.Update.Ended.IsZero() || !h.Update.Ended.Before(s.Now), false, s.Now
+	if !watched {
+		b.due, b.read, b.looked = true, false, s.Now
 	}
-	if !b.due || e.cfg.Journal == nil || h.Update.UID == "" {
-		b.forget()
+	if !b.due || connecting(s) || b.asking || h.Update.UID == "" && e.cfg.Journal != nil {
 		return h
 	}
-	if connecting(s) || b.asking {
+	if e.cfg.Journal == nil || !h.Update.Ended.IsZero() && h.Update.Ended.Before(b.looked) { // an update that was over before needs nothing
+		b.due = false
+		b.forget()
 		return h
 	}
 	if !b.read && e.askStages(s) {
@@ -252,13 +253,15 @@ func (e *Engine) pastLocks(h core.History) core.History {
 	for _, uid := range slices.Sorted(maps.Keys(e.past.locks)) {
 		was, found, at := e.past.locks[uid].was, e.past.locks[uid].found, e.past.states[uid]
 		r := h.Lock(uid)
-		if at.IsZero() || r.Since.Exact || !at.Before(r.Since.At) || string(r.State) != found.To ||
-			found.From != "" && (at.Before(h.Update.Started) || at.Before(found.Began)) {
+		switch {
+		case at.IsZero(), string(r.State) != found.To:
 			continue
-		}
-		e.world.touched.everything()
-		if was.State == r.State && !at.After(was.Since.At.Add(wroteWithin)) { // nobody has written to it since
-			out[uid] = &core.LockRecord{State: r.State, Release: r.Release, Since: was.Since}
+		case was.State != "":
+			if r.Since != was.Since || !at.After(was.Since.At.Add(wroteWithin)) {
+				continue // nobody has written to it since
+			}
+			at = core.Earlier(at, e.past.looked) // it was so then
+		case r.Since.Exact, !at.Before(r.Since.At), found.From != "" && (at.Before(h.Update.Started) || at.Before(found.Began)):
 			continue
 		}
 		out[uid] = &core.LockRecord{State: r.State, Release: r.Release, Since: core.Since{At: at}}
@@ -266,6 +269,7 @@ func (e *Engine) pastLocks(h core.History) core.History {
 		if found.Object.Kind == core.KindClusterWorkloadLock {
 			found.Reconstructed = fieldCluster
 		}
+		e.world.touched.everything()
 		e.see(found)
 	}
 	return h.WithLocks(out)

@@ -119,6 +119,8 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 		"at the first look":          {written: at(-40), state: core.LockInactive, first: true, told: true},
 		"before the update":          {written: at(-70), state: core.LockInactive, first: true, told: true},
 		"since an earlier one":       {written: at(-40), state: core.LockInactive, first: true, was: known, told: true},
+		"seen since, and before":     {written: at(-10), state: core.LockInactive, first: true, was: known, exact: true},
+		"a text was written later":   {written: at(1), state: core.LockInactive, first: true, was: known, told: true},
 		"not since an earlier one":   {written: at(-90), state: core.LockInactive, first: true, was: known},
 		"nor by a clock that is off": {written: at(-90).Add(wroteWithin), state: core.LockInactive, first: true, was: known},
 	} {
@@ -129,15 +131,15 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 			found.From, found.Began = "", time.Time{}
 		}
 		e.past.missLock(found, c.was)
-		e.past.states = map[string]time.Time{"l": c.written}
-		h := core.History{Update: u, Locks: map[string]*core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0), Exact: c.exact}}}}
-		h = e.pastLocks(h)
+		e.past.states, e.past.looked = map[string]time.Time{"l": c.written}, at(0)
 		want := core.Since{At: at(0), Exact: c.exact}
-		switch {
-		case c.told:
-			want = core.Since{At: c.written}
-		case c.was.State != "":
-			want = c.was.Since // it stayed so all the time
+		if c.was.State != "" && !c.exact {
+			want = c.was.Since
+		}
+		h := core.History{Update: u, Locks: map[string]*core.LockRecord{"l": {State: c.state, Since: want}}}
+		h = e.pastLocks(h)
+		if c.told {
+			want = core.Since{At: core.Earlier(c.written, at(0))}
 		}
 		if got := h.Lock("l").Since; (len(e.seen) == 1) != c.told || got != want {
 			t.Errorf("%s: told %+v, since %+v, want %+v", name, e.seen, got, want)
@@ -145,7 +147,7 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 		if c.told {
 			r := e.seen[0]
 			l, _ := r.line()
-			if !r.At.Equal(c.written) || r.Exact || r.Text != "" || !strings.HasPrefix(l.Why, "reconstructed by NodeWorkloadLock metadata.managed") {
+			if !r.At.Equal(want.At) || r.Exact || r.Text != "" || !strings.HasPrefix(l.Why, "reconstructed by NodeWorkloadLock metadata.managed") {
 				t.Errorf("%s: %+v, shown as %+v", name, r, l)
 			}
 		}

@@ -131,7 +131,7 @@ type seen struct {
 
 type stage struct {
 	stage core.Stage
-	since time.Time
+	since core.Since
 	label string // of the node, which nobody can ask for when it is gone
 }
 
@@ -275,11 +275,11 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 			}
 			continue
 		}
-		since := s.Now
+		since := r.change(s)
 		if v.Since.Exact && !v.Since.At.IsZero() && v.Since.At.Before(s.Now) {
-			since = v.Since.At
+			since = v.Since
 		} else if !known {
-			since = time.Time{} // it was in it before
+			since = core.Since{} // it was in it before
 		}
 		r.stages[v.Name] = stage{v.Stage, since, v.Label}
 		if first || !known && !v.Active() {
@@ -288,8 +288,9 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 		l := Line{Kind: KindNode, What: string(v.Stage), Subject: wording.OneLine(v.Label, 64), Node: v.Name, Text: string(v.Stage)}
 		if known {
 			l.Text = string(was.stage) + " → " + string(v.Stage)
-			if !was.since.IsZero() {
-				l.Lasted = max(since.Sub(was.since), 0).Seconds() // the API tells times in whole seconds
+			if !was.since.At.IsZero() {
+				l.Lasted = max(since.At.Sub(was.since.At), 0).Seconds() // the API tells times in whole seconds
+				l.Side = core.LengthSide(was.since, since)
 			}
 		}
 		l.Text += wording.Prefixed(": ", wording.OneLine(v.What, most))

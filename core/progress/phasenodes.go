@@ -171,12 +171,8 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 	listed := &f.listed[p.ID-1]
 	listed.at = len(p.Evidence)
 	var begin time.Time
-	var end core.Since
-	came := func(is core.Since) {
-		if is.At.After(end.At) {
-			end = is
-		}
-	}
+	var end, least time.Time   // by the latest that is known, and for certain
+	later := false             // of a node is known only what came before its end
 	requests, open := 0, false // open: of a node's maintenance nobody has noted the end yet
 	for _, v := range nodes {
 		if v.Request != nil && f.asked(v) {
@@ -189,11 +185,13 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 		switch {
 		case r.Update == f.request.UID:
 			begin = core.Earlier(begin, r.Started)
-			came(core.Since{At: r.Ended})
+			if end = core.Later(end, r.Ended); !r.EndUnseen {
+				least = core.Later(least, r.Ended)
+			}
 			open = open || r.Ended.IsZero()
 		case v.Stage == core.StageDone && v.Node.ReadySince.After(f.request.Created):
 			begin = core.Earlier(begin, v.Node.ReadySince)
-			came(core.NotBefore(v.Node.ReadySince)) // its controllers take it back after that
+			later, least = true, core.Later(least, v.Node.ReadySince) // its controllers take it back after that
 		}
 	}
 	if requests > mostRequests {
@@ -203,10 +201,14 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 		p.Started = core.Since{At: begin}
 	}
 	if p.State == core.PhaseDone {
-		if open {
-			end = core.Since{} // it ends at this moment
+		switch {
+		case open:
+			f.end(p, core.Since{}) // it ends at this moment
+		case later:
+			f.end(p, core.NotBefore(least))
+		default:
+			f.end(p, core.Since{At: end})
 		}
-		f.end(p, end)
 	}
 }
 

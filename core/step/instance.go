@@ -56,7 +56,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		command: []string{"openstack", "server", "migration", "confirm"},
 		why:     "Its cold migration or resize waits for a decision; in VERIFY_RESIZE it can be neither migrated nor stopped.",
 		then:    "What the source host kept of it is removed, and it is ACTIVE where it is."},
-	core.IntentRevertResize: {verb: "revert the migration of", Statuses: []string{"VERIFY_RESIZE"}, idle: true, cuts: true,
+	core.IntentRevertResize: {verb: "revert the migration of", Statuses: []string{"VERIFY_RESIZE"}, idle: true, cuts: true, leaves: true,
 		risk:    core.RiskMedium,
 		command: []string{"openstack", "server", "migration", "revert"},
 		why:     "Its cold migration or resize waits for a decision; reverting takes it back to where it was.",
@@ -101,7 +101,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		then:    "It is started on a host that the scheduler chooses, or where it still is.",
 		undo:    "shelve it again"},
 	core.IntentEvacuate: {verb: "evacuate", title: "rebuild %s on another host", Statuses: []string{"ACTIVE", "SHUTOFF", "ERROR"}, idle: true,
-		target: true, Dead: true,
+		target: true, Dead: true, leaves: true,
 		risk: core.RiskHighest, typed: true, command: []string{"openstack", "server", "evacuate"},
 		why: "Its host is down, and nothing moves it off it. Nova starts it anew on another host, from its volumes or from shared storage; " +
 			"what was in its memory is lost, and a disk on the host's own storage is made anew from its image. Be sure that the host is off: a " +
@@ -172,7 +172,7 @@ func (p *planner) instanceAction() {
 		p.step.Then = wording.Join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
 	}
 	if rule.leaves {
-		p.step.Then = wording.Join(p.step.Then, afterTheLast(s, p.step.Node, in.ID))
+		p.step.Then = wording.Join(p.step.Then, afterTheLast(s, p.step.Node, false, in.ID))
 	}
 
 	busy := busyWith(s, in.ID, p.step.Node)

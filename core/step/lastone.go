@@ -9,25 +9,35 @@ import (
 )
 
 // afterTheLast says what follows when the instances with these IDs are out of the way of their node's maintenance and no other is: that
-// the node is let go is decided by this step then, and nobody is asked again. It is empty while others are in the way, and where nobody
-// waits for them.
-func afterTheLast(s *core.Snapshot, node string, ids ...string) string {
+// the node is let go is decided by this step then, and nobody is asked again. Those that stay go down with the node all the same. It is
+// empty while others are in the way, and where nobody waits for them.
+func afterTheLast(s *core.Snapshot, node string, stay bool, ids ...string) string {
 	l := s.NodeLock(node, core.ControllerOpenStack)
-	if node == "" || l == nil || l.State() != core.LockActive || !EntersMaintenance(s, node) {
+	if l == nil || l.State() != core.LockActive || l.InnerState != core.InnerActive || !EntersMaintenance(s, node) ||
+		!s.Nodes[node].Is(core.RoleCompute) || !progress.MaintenanceOf(s, node).Reboot {
 		return ""
 	}
-	if l.InnerState != "" && l.InnerState != core.InnerActive {
-		return "" // its turn has not come yet
-	}
-	if len(staying(s, node)) == len(staying(s, node, ids...)) || len(staying(s, node, ids...)) > 0 {
+	if left := staying(s, node, ids...); len(left) > 0 || len(staying(s, node)) == 0 {
 		return ""
 	}
-	text := "Nothing else is in the way on " + wording.OneLine(s.Label(node), 64)
-	if progress.PlaysOn(s, core.ControllerOpenStack, node) {
-		return text + ": its lock can be released then."
+	text := "Nothing else is in the way on " + wording.OneLine(s.Label(node), 64) + ": "
+	switch {
+	case progress.PlaysOn(s, core.ControllerOpenStack, node):
+		return text + "its lock can be released then."
+	case progress.LacksScope(s.NodeRequest(node)), progress.HeldUnlooked(s, node):
+		return "" // it waits for something else
+	case progress.OpenStackDown(s):
+		text += "the OpenStack controller can release its lock once it is up, and asks nobody."
+	default:
+		text += "the OpenStack controller can release its lock then, and asks nobody."
 	}
-	return wording.Join(text+": the OpenStack controller goes on by itself then, and releases its lock.",
-		lcmThen(s, l, core.LockInactive, ids...))
+	if s.Deletions[node] != nil {
+		return text + " The node's removal is asked for: LCM takes it out of the cluster when no lock holds it."
+	}
+	if stay {
+		ids = nil
+	}
+	return wording.Join(text, lcmThen(s, l, core.LockInactive, ids...))
 }
 
 // staying are the instances in the way on the node, without those with these IDs.

@@ -12,7 +12,8 @@ import (
 // the node. Whoever confirms the step is told that.
 func TestTheLastInstanceLetsTheNodeGo(t *testing.T) {
 	const (
-		byItself = "Nothing else is in the way on cmp-01: the OpenStack controller goes on by itself then, and releases its lock."
+		last     = "Nothing else is in the way on cmp-01: "
+		byItself = last + "the OpenStack controller can release its lock then, and asks nobody."
 		drains   = byItself + " No other lock holds the node: LCM drains it at once, and may reboot it."
 	)
 	kinds := []core.IntentKind{core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentStop, core.IntentShelve, core.IntentTagPowerOff,
@@ -36,22 +37,33 @@ func TestTheLastInstanceLetsTheNodeGo(t *testing.T) {
 			""},
 		"it is let go already": {func(sc scene.Scene) { sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive }, ""},
 		"Lockstep plays the controller": {func(sc scene.Scene) { sc.Settings = scene.PlaysOpenStack() },
-			"Nothing else is in the way on cmp-01: its lock can be released then."},
+			last + "its lock can be released then."},
+		"its turn is not known":               {func(sc scene.Scene) { sc.NodeLock("cmp-01", core.ControllerOpenStack).InnerState = "" }, ""},
+		"the controller looks at no instance": {func(sc scene.Scene) { sc.NodeRequests["cmp-01"][0].Scope = core.ScopeDrain }, ""},
+		"the controller fails on its request": {func(sc scene.Scene) { sc.NodeRequests["cmp-01"][0].Scope = "" }, ""},
+		"the controller is away": {func(sc scene.Scene) {
+			sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}, Replicas: 1, Existing: 1}
+			sc.Source(core.SourceOpenStackController, core.SourceLive)
+		}, last + "the OpenStack controller can release its lock once it is up, and asks nobody."},
+		"the node is to be removed, too": {func(sc scene.Scene) { sc.Deletions["cmp-01"] = &core.NodeNotice{Node: "cmp-01"} },
+			byItself + " The node's removal is asked for: LCM takes it out of the cluster when no lock holds it."},
 	} {
 		for _, kind := range kinds {
 			sc := scene.Healthy()
 			sc.Maintained("cmp-01", "")
 			sc.Lock("cmp-01", core.ControllerTungstenFabric, core.LockInactive)
 			tt.change(sc)
-			if tt.want != "" && kind == core.IntentLiveMigrateAll && name == "another goes down with the node" {
-				continue // it is left out
-			}
 			i := sc.Asked("web-1", kind)
 			if kind == core.IntentLiveMigrateAll {
 				i = core.Intent{Kind: kind, Node: "cmp-01"}
 			}
 			then := Plan(sc.Again().Snapshot, i).Then
-			if tt.want == "" && strings.Contains(then, "in the way") || !strings.Contains(then, tt.want) || strings.Contains(then, "web-1") {
+			down := strings.Contains(then, "1 instance goes down with it: web-1")
+			want := tt.want
+			if kind == core.IntentTagPowerOff && strings.Contains(then, "LCM drains") { // its guest is told to shut down with the host
+				want, down = strings.TrimSuffix(want, "."), !down
+			}
+			if want == "" && strings.Contains(then, "in the way") || !strings.Contains(then, want) || down {
 				t.Errorf("%s, %s: then %q, want %q", name, kind, then, tt.want)
 			}
 		}
