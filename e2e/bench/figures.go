@@ -26,6 +26,8 @@ const (
 	keyCount        = "key-count"
 	keyRate         = "key-rate"
 	keyProcessor    = "key-cpu"
+	echoMedian      = "echo-median"
+	echoP99         = "echo-p99"
 	changeMedian    = "change-median"
 	changeP99       = "change-p99"
 	changeCount     = "change-count"
@@ -55,6 +57,8 @@ var metrics = []metric{
 	{keyP99, "key to frame, p99", "ms", 1, true},
 	{keyCount, "keys looked at", "", 0, false},
 	{keyRate, "keys", "/s", 1, false},
+	{echoMedian, "a key to cat and back, beside it: median", "ms", 1, false},
+	{echoP99, "a key to cat and back, beside it: p99", "ms", 1, false},
 	{keyProcessor, "under change, with these keys: CPU", "%", 1, true},
 	{changeMedian, "change to screen, median", "ms", 0, true},
 	{changeP99, "change to screen, p99", "ms", 0, true},

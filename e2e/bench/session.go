@@ -194,9 +194,9 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	}
 	err = s.sleep(ctx, s.pace.change)
 	watched, spentErr := s.spent()
-	var keys []time.Duration
+	var keys, echoes []time.Duration
 	if err = errors.Join(err, spentErr); err == nil {
-		keys, err = s.keys(ctx)
+		keys, echoes, err = s.keys(ctx)
 	}
 	typed, spentErr := s.spent()
 	made := float64(l.done.Load()) / typed.at.Sub(before.at).Seconds()
@@ -210,6 +210,7 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	s.figures[changeRate], s.figures[keyCount] = made, float64(len(keys))
 	s.figures[keyRate] = float64(len(keys)) / typed.at.Sub(watched.at).Seconds()
 	s.figures.took(keys, keyMedian, keyP99)
+	s.figures.took(echoes, echoMedian, echoP99)
 	if probes {
 		s.figures[changeCount], s.figures[changeUnseen] = float64(len(changes)+unseen), float64(unseen)
 		s.figures.took(append(changes, slices.Repeat([]time.Duration{shownPatience}, unseen)...), changeMedian, changeP99)
@@ -220,9 +221,14 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 }
 
 // keys moves the cursor down and up, one key after the frame of the one before, and returns how long each took to its frame. The pauses
-// differ, so that no key keeps step with the program's own frames.
-func (s *session) keys(ctx context.Context) ([]time.Duration, error) {
-	var took []time.Duration
+// differ, so that no key keeps step with the program's own frames. Half a pause after each key one is typed into an echo; those times are
+// echoes.
+func (s *session) keys(ctx context.Context) (took, echoes []time.Duration, err error) {
+	beside, err := startEcho(ctx, os.TempDir())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, beside.term.Close()) }()
 	for key := "j"; len(took) < s.pace.keys; {
 		v := s.watch.view()
 		switch at := slices.Index(v.names, v.selected); {
@@ -236,14 +242,23 @@ func (s *session) keys(ctx context.Context) ([]time.Duration, error) {
 		s.term.Type(key)
 		at, err := s.watch.await(ctx, moved, "the moved cursor", shownPatience)
 		if err != nil {
-			return took, err
+			return took, echoes, err
 		}
 		took = append(took, at.Sub(sent))
-		if err := s.sleep(ctx, 40*time.Millisecond+time.Duration(s.chance.IntN(120))*time.Millisecond); err != nil {
-			return took, err
+		pause := 40*time.Millisecond + time.Duration(s.chance.IntN(120))*time.Millisecond
+		if err := s.sleep(ctx, pause/2); err != nil {
+			return took, echoes, err
+		}
+		echoed, err := beside.key(ctx)
+		if err != nil {
+			return took, echoes, err
+		}
+		echoes = append(echoes, echoed)
+		if err := s.sleep(ctx, pause/2); err != nil {
+			return took, echoes, err
 		}
 	}
-	return took, nil
+	return took, echoes, nil
 }
 
 // glyphs are how Lockstep draws the state of a lock.
