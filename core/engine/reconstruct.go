@@ -71,8 +71,11 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 	if !watched {
 		b.due, b.read, b.looked = true, false, s.Now
 	}
-	if !b.due || connecting(s) || b.asking || h.Update.UID == "" && e.cfg.Journal != nil {
+	if !b.due || connecting(s) || b.asking {
 		return h
+	}
+	if r := progress.UpdateRequest(s); e.cfg.Journal != nil && (h.Update.UID == "" || r != nil && r.UID != h.Update.UID) {
+		return h // whether that is an update is not known yet
 	}
 	if e.cfg.Journal == nil || !h.Update.Ended.IsZero() && h.Update.Ended.Before(b.looked) { // an update that was over before needs nothing
 		b.due = false
@@ -257,10 +260,11 @@ func (e *Engine) pastLocks(h core.History) core.History {
 		case at.IsZero(), string(r.State) != found.To:
 			continue
 		case was.State != "":
-			if r.Since != was.Since || !at.After(was.Since.At.Add(wroteWithin)) {
-				continue // nobody has written to it since
+			// Nobody has written to it since; or a text, which goes when it is released: the write of that is the last one only of a lock
+			// without a text. A write after the look says nothing of the time before.
+			if r.Since != was.Since || !at.After(was.Since.At.Add(wroteWithin)) || found.Text != "" || at.After(e.past.looked) {
+				continue
 			}
-			at = core.Earlier(at, e.past.looked) // it was so then
 		case r.Since.Exact, !at.Before(r.Since.At), found.From != "" && (at.Before(h.Update.Started) || at.Before(found.Began)):
 			continue
 		}

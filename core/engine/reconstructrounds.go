@@ -30,19 +30,21 @@ func (e *Engine) askStages(s *core.Snapshot) bool {
 	if stages != nil {
 		project = s.Management.Namespace
 	}
-	go func() {
+	within := func(ask func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, stagesWithin)
 		defer cancel()
+		return ask(ctx)
+	}
+	go func() {
 		var all []core.MachineStage
 		var times map[string]time.Time
-		var err error
 		if stages != nil {
-			if all, err = stages(ctx, project); err != nil {
+			if err := within(func(ctx context.Context) (err error) { all, err = stages(ctx, project); return err }); err != nil {
 				e.cfg.Log.Info("LCM's stages of the machines cannot be read: what happened before is told without them", "error", err)
 			}
 		}
 		if states != nil {
-			if times, err = states(ctx); err != nil {
+			if err := within(func(ctx context.Context) (err error) { times, err = states(ctx); return err }); err != nil {
 				e.cfg.Log.Info("the times of the locks cannot be read: what happened before is told without them", "error", err)
 			}
 		}

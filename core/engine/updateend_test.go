@@ -108,6 +108,7 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 		first   bool // nobody saw it before
 		was     core.LockRecord
 		exact   bool // it was seen to come into its state since
+		text    string
 		told    bool
 	}{
 		"between":                    {written: at(-10), state: core.LockInactive, told: true},
@@ -120,7 +121,8 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 		"before the update":          {written: at(-70), state: core.LockInactive, first: true, told: true},
 		"since an earlier one":       {written: at(-40), state: core.LockInactive, first: true, was: known, told: true},
 		"seen since, and before":     {written: at(-10), state: core.LockInactive, first: true, was: known, exact: true},
-		"a text was written later":   {written: at(1), state: core.LockInactive, first: true, was: known, told: true},
+		"written after the look":     {written: at(1), state: core.LockInactive, first: true, was: known},
+		"a text was written to it":   {written: at(-40), state: core.LockInactive, first: true, was: known, text: "its text now"},
 		"not since an earlier one":   {written: at(-90), state: core.LockInactive, first: true, was: known},
 		"nor by a clock that is off": {written: at(-90).Add(wroteWithin), state: core.LockInactive, first: true, was: known},
 	} {
@@ -128,7 +130,7 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 		lock := core.Ref{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-1", UID: "l"}
 		found := Record{Kind: RecordLock, Node: "cmp-1", Object: &lock, From: "active", To: "inactive", Began: at(-30), Text: "its text now"}
 		if c.first {
-			found.From, found.Began = "", time.Time{}
+			found.From, found.Began, found.Text = "", time.Time{}, c.text
 		}
 		e.past.missLock(found, c.was)
 		e.past.states, e.past.looked = map[string]time.Time{"l": c.written}, at(0)

@@ -85,6 +85,13 @@ func (l Line) Mark() string {
 	return l.Severity
 }
 
+// side notes on which side of Lasted the real length is.
+func (l *Line) side(began, ended core.Since) {
+	if l.Lasted > 0 {
+		l.Side = core.LengthSide(began, ended)
+	}
+}
+
 // Says is what the line says, for people: "cmp-07: manual mode: 2 instances must leave first".
 func (l Line) Says() string {
 	text := l.Text
@@ -227,7 +234,8 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 		if !u.Running {
 			line.What, line.Text = "ends", "the update is over"
 			if began := r.update.Started; !began.At.IsZero() {
-				line.Lasted, line.Side = s.Now.Sub(began.At).Seconds(), core.LengthSide(began, r.change(s))
+				line.Lasted = s.Now.Sub(began.At).Seconds()
+				line.side(began, r.change(s))
 			}
 		}
 		add(line)
@@ -290,7 +298,7 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 			l.Text = string(was.stage) + " → " + string(v.Stage)
 			if !was.since.At.IsZero() {
 				l.Lasted = max(since.At.Sub(was.since.At), 0).Seconds() // the API tells times in whole seconds
-				l.Side = core.LengthSide(was.since, since)
+				l.side(was.since, since)
 			}
 		}
 		l.Text += wording.Prefixed(": ", wording.OneLine(v.What, most))
@@ -400,7 +408,8 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		if certain := was.Since.Certain(); !certain.At.IsZero() && certain.At.Before(since.At) {
 			since = certain
 		}
-		l.Lasted, l.Side = max(s.Now.Sub(since.At), 0).Seconds(), core.LengthSide(since, r.change(s))
+		l.Lasted = max(s.Now.Sub(since.At), 0).Seconds()
+		l.side(since, r.change(s))
 		add(l)
 	}
 }

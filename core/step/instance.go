@@ -21,7 +21,7 @@ type InstanceRule struct {
 	cuts     bool     // a guest that runs is down for it: no less a risk than what stops it
 	Dead     bool     // nova-compute of its host has to be down, not up
 	offHost  bool     // it may be on no host; then it needs one
-	leaves   bool     // it is out of the way of its host's maintenance afterwards
+	leaves   bool     // it leaves its host
 	running  []string // statuses of the live migration that it acts on; empty when it acts on none
 	risk     core.Risk
 	typed    bool
@@ -62,7 +62,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		why:     "Its cold migration or resize waits for a decision; reverting takes it back to where it was.",
 		then:    "It is down while it goes back to its source host.",
 		undo:    "migrate it again"},
-	core.IntentStop: {verb: "stop", Statuses: []string{"ACTIVE", "ERROR"}, idle: true, leaves: true, risk: core.RiskHigh, typed: true,
+	core.IntentStop: {verb: "stop", Statuses: []string{"ACTIVE", "ERROR"}, idle: true, risk: core.RiskHigh, typed: true,
 		command: []string{"openstack", "server", "stop"},
 		why:     "A stopped instance does not hold the node's lock. Its users lose it until it is started again.",
 		then:    "The guest is shut down and stays down until somebody starts it: the maintenance does not.",
@@ -171,8 +171,12 @@ func (p *planner) instanceAction() {
 	if (p.i.Kind == core.IntentStart || p.i.Kind == core.IntentResume) && EntersMaintenance(s, p.step.Node) {
 		p.step.Then = wording.Join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
 	}
-	if rule.leaves {
-		p.step.Then = wording.Join(p.step.Then, afterTheLast(s, p.step.Node, false, in.ID))
+	switch m := s.LatestMigration(in.ID); {
+	case p.i.Kind == core.IntentRevertResize && (m == nil || m.SourceHost == in.Host): // it was resized on its host
+	case rule.leaves:
+		p.step.Then = wording.Join(p.step.Then, afterTheLast(s, p.step.Node, lastLeaves, in.ID))
+	case p.i.Kind == core.IntentStop:
+		p.step.Then = wording.Join(p.step.Then, afterTheLast(s, p.step.Node, lastStopped, in.ID))
 	}
 
 	busy := busyWith(s, in.ID, p.step.Node)

@@ -8,36 +8,50 @@ import (
 	"lockstep/core/wording"
 )
 
+// last says how an instance is out of the way of its node's maintenance.
+type last int
+
+const (
+	lastLeaves  last = iota // it is on another host then
+	lastStopped             // it stays on the host, and does not run
+	lastGoes                // it stays, and goes down with the host
+)
+
 // afterTheLast says what follows when the instances with these IDs are out of the way of their node's maintenance and no other is: that
-// the node is let go is decided by this step then, and nobody is asked again. Those that stay go down with the node all the same. It is
-// empty while others are in the way, and where nobody waits for them.
-func afterTheLast(s *core.Snapshot, node string, stay bool, ids ...string) string {
-	l := s.NodeLock(node, core.ControllerOpenStack)
-	if l == nil || l.State() != core.LockActive || l.InnerState != core.InnerActive || !EntersMaintenance(s, node) ||
-		!s.Nodes[node].Is(core.RoleCompute) || !progress.MaintenanceOf(s, node).Reboot {
+// the node is let go is decided by this step then, and nobody is asked again. It is empty while others are in the way, and where nobody
+// waits for them.
+func afterTheLast(s *core.Snapshot, node string, how last, ids ...string) string {
+	l, n := s.NodeLock(node, core.ControllerOpenStack), s.Nodes[node]
+	if l == nil || n == nil || l.State() != core.LockActive || l.InnerState != core.InnerActive || !EntersMaintenance(s, node) ||
+		!n.Is(core.RoleCompute) || !progress.MaintenanceOf(s, node).Reboot {
 		return ""
 	}
 	if left := staying(s, node, ids...); len(left) > 0 || len(staying(s, node)) == 0 {
 		return ""
 	}
-	text := "Nothing else is in the way on " + wording.OneLine(s.Label(node), 64) + ": "
+	text := "No other instance is in the way on " + wording.OneLine(n.Label(), 64) + ": "
+	says := progress.ReadLock(s, l).ID
 	switch {
 	case progress.PlaysOn(s, core.ControllerOpenStack, node):
 		return text + "its lock can be released then."
-	case progress.LacksScope(s.NodeRequest(node)), progress.HeldUnlooked(s, node):
+	case progress.LacksScope(s.NodeRequest(node)), progress.HeldUnlooked(s, node), says == progress.SaysServicesNeedNode, says.AwaitsRelease():
 		return "" // it waits for something else
 	case progress.OpenStackDown(s):
 		text += "the OpenStack controller can release its lock once it is up, and asks nobody."
 	default:
 		text += "the OpenStack controller can release its lock then, and asks nobody."
 	}
-	if s.Deletions[node] != nil {
-		return text + " The node's removal is asked for: LCM takes it out of the cluster when no lock holds it."
+	gone := ids
+	if LeavesCluster(s, node) {
+		if how != lastLeaves {
+			gone = nil
+		}
+		return text + " The node's removal is asked for: LCM takes it out of the cluster when no lock holds it" + goesWith(s, node, gone...) + "."
 	}
-	if stay {
-		ids = nil
+	if how == lastGoes {
+		gone = nil
 	}
-	return wording.Join(text, lcmThen(s, l, core.LockInactive, ids...))
+	return wording.Join(text, lcmThen(s, l, core.LockInactive, gone...))
 }
 
 // staying are the instances in the way on the node, without those with these IDs.

@@ -281,14 +281,16 @@ func lockTakenBack(s *core.Snapshot, node string) string {
 	return "It takes the lock back when the request is removed, or at once when a new release of it is rolled out."
 }
 
-// goesWith says what goes with a node that leaves the cluster: all instances on it, whatever their state.
-func goesWith(s *core.Snapshot, node string) string {
+// goesWith says what goes with a node that leaves the cluster: all instances on it, whatever their state, but for those with these IDs.
+func goesWith(s *core.Snapshot, node string, gone ...string) string {
 	if !s.Known(core.SourceInstances) {
 		return "; what is on it is not known, and goes with it"
 	}
 	var on []string
 	for _, in := range s.InstancesOn(node) {
-		on = append(on, progress.InstanceLabel(in))
+		if !slices.Contains(gone, in.ID) {
+			on = append(on, progress.InstanceLabel(in))
+		}
 	}
 	switch at := listedAt(s); {
 	case len(on) > 0:

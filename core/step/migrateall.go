@@ -98,7 +98,7 @@ func (p *planner) liveMigrateAll() {
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 		ids = append(ids, v.Instance.ID)
 	}
-	p.step.Then = wording.Join(p.step.Then, afterTheLast(s, name, false, ids...))
+	p.step.Then = wording.Join(p.step.Then, afterTheLast(s, name, lastLeaves, ids...))
 	p.guardEach(steps)
 	if len(items) > 0 {
 		p.step.Change = core.Batch{Items: items, AtOnce: atOnce, Node: name, Request: StandingRequest(s, name), Removal: removal,

@@ -36,7 +36,7 @@ func (p *planner) tagPowerOff() {
 		p.step.Then = "The OpenStack controller counts it out at its next look, " + progress.NextLookOf(p.s, n.Name) + "."
 	}
 	p.step.Then = wording.Join(p.step.Then, "The tag stays until somebody takes it off; Lockstep offers the former ones back.",
-		afterTheLast(p.s, p.step.Node, true, in.ID))
+		afterTheLast(p.s, p.step.Node, lastGoes, in.ID))
 	p.setTags(in, old, []core.MaintenanceAction{core.ActionPowerOff})
 }
 
