@@ -145,6 +145,7 @@ func (l *lcm) leave(ctx context.Context, name string, do job) error {
 	if err != nil {
 		return fmt.Errorf("read node %s: %w", name, err)
 	}
+	// Without a request, an LCM that ended while it waited for it to go has not written its last stage.
 	request, err := l.requestFor(ctx, name)
 	if err != nil {
 		return err
@@ -158,7 +159,6 @@ func (l *lcm) leave(ctx context.Context, name string, do job) error {
 			"swarmCordonDrain": ""}); err != nil {
 			return err
 		}
-		// An LCM that ended right after its request was gone has not written the stage.
 		return m.machineStageAfter(ctx, machineDrains, name, stageRequested, stageRequestRemoved)
 	}
 	if err := l.waitReady(ctx, name, ""); err != nil { // a restarted LCM may find it rebooting
@@ -187,7 +187,7 @@ func (l *lcm) leave(ctx context.Context, name string, do job) error {
 		return err
 	}
 	if request == nil {
-		return nil
+		return m.machineStageAfter(ctx, machineDrains, name, stageRequested, stageRequestRemoved)
 	}
 	if err := l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
 		request, err := l.requestFor(ctx, name)

@@ -227,14 +227,30 @@ func TestUpdateOutlivesRestartsOfItsControllers(t *testing.T) {
 // true.
 func (w *world) live(opts controller.Options, when *rand.Rand, longest time.Duration, over func() bool) bool {
 	w.t.Helper()
-	ctx, stop := context.WithTimeout(w.t.Context(), time.Duration(when.Int64N(int64(longest))))
-	defer stop()
+	end := death{after: time.Duration(when.Int64N(int64(longest)))}
 	if when.IntN(2) == 0 {
-		last, late := when.Int64N(40), time.Duration(when.Int64N(int64(2*time.Millisecond)))
+		end.write, end.late = when.Int64N(40), time.Duration(when.Int64N(int64(2*time.Millisecond)))
+	}
+	return w.liveUntil(opts, end, over)
+}
+
+// death is when a life of the controllers ends.
+type death struct {
+	after time.Duration
+	write int64         // which of their writes ends it, if it comes earlier; 0 for none
+	late  time.Duration // how long after the write was asked for
+}
+
+// liveUntil runs the controllers until over returns true or their life ends. It returns whether over was true.
+func (w *world) liveUntil(opts controller.Options, end death, over func() bool) bool {
+	w.t.Helper()
+	ctx, stop := context.WithTimeout(w.t.Context(), end.after)
+	defer stop()
+	if end.write > 0 {
 		var writes atomic.Int64
 		count := kubeapi.Fault{Match: func(r *http.Request) bool {
-			if r.Method != http.MethodGet && strings.HasPrefix(r.UserAgent(), "lockstep-sim-controllers") && writes.Add(1) == last {
-				time.AfterFunc(late, stop)
+			if r.Method != http.MethodGet && strings.HasPrefix(r.UserAgent(), "lockstep-sim-controllers") && writes.Add(1) == end.write {
+				time.AfterFunc(end.late, stop)
 			}
 			return false
 		}}
