@@ -246,8 +246,9 @@ func newJournalMerge(p *place) *cobra.Command {
 		Use:   "merge -o FILE FILE...",
 		Short: "Make one journal of those of several operators",
 		Long: `Writes one journal of several of the same cluster: in the order of the times that they tell, with everything that was
-done, and what more than one of them saw once. The lines of the new journal are tied to one another as in any other; those of
-the old ones stay as they are, and only those are the evidence. It asks no server.`,
+done, and what more than one of them saw once. What a newer version has written stays, even if this one does not know it. The
+lines of the new journal are tied to one another as in any other; those of the old ones stay as they are, and only those are
+the evidence. It asks no server.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			paths, err := p.theseJournals(paths)
@@ -261,7 +262,7 @@ the old ones stay as they are, and only those are the evidence. It asks no serve
 			encode := engine.EncodeJournal(func(line []byte) error { _, err := content.Write(line); return err })
 			lines := 0
 			skipped, err := engine.ReadOnce(paths, func(l engine.JournalLine) {
-				if encode(l.Record) == nil {
+				if encode(l) == nil {
 					lines++
 				}
 			})

@@ -19,7 +19,8 @@ type JournalLine struct {
 
 	Again bool // another record tells the same, and is known better; only ReadInOrder finds that
 
-	turn time.Time // by which it has its place in the order of times; only ReadInOrder sets it
+	turn  time.Time // by which it has its place in the order of times; only ReadInOrder sets it
+	newer []byte    // the line without its link, where a newer version wrote fields that this one does not know
 }
 
 // JournalFile is one file of a journal.
@@ -74,6 +75,11 @@ func (f *JournalFile) add(r Record) {
 
 // ReadJournalLines reads the whole journal at path as ReadJournal does, and tells the place of each record.
 func ReadJournalLines(path string, each func(JournalLine)) (skipped int, err error) {
+	return readJournalLines(path, false, each)
+}
+
+// readJournalLines is ReadJournalLines; with whole, lines keep the fields that this version does not know.
+func readJournalLines(path string, whole bool, each func(JournalLine)) (skipped int, err error) {
 	err = eachFile(path, func(f *os.File, _ int) error {
 		n := 0
 		return eachLine(f, func(line []byte, _ bool) {
@@ -83,8 +89,12 @@ func ReadJournalLines(path string, each func(JournalLine)) (skipped int, err err
 			case !ok && !blank:
 				skipped++
 			case ok && r.Kind != RecordCarried && !r.Carried:
-				l, _ := linkOf(line)
-				each(JournalLine{Record: r, File: f.Name(), Line: n, Seq: l.Seq})
+				at, _ := linkOf(line)
+				l := JournalLine{Record: r, File: f.Name(), Line: n, Seq: at.Seq}
+				if whole {
+					l.newer = newerFields(line)
+				}
+				each(l)
 			}
 		})
 	})

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,12 +18,17 @@ import (
 // has its place in the file that it is from, and Again where another one tells the same (core.Retold). A record that stands in two of
 // the files is passed on once.
 func ReadInOrder(paths []string, each func(JournalLine)) (skipped int, err error) {
+	return readInOrder(paths, len(paths) > 1, each)
+}
+
+// readInOrder is ReadInOrder; with whole, lines keep the fields that this version does not know.
+func readInOrder(paths []string, whole bool, each func(JournalLine)) (skipped int, err error) {
 	journals, tellings := make([][]JournalLine, 0, len(paths)), make([][]core.Telling, 0, len(paths))
 	known := map[[sha256.Size]byte]bool{}
 	for _, path := range paths {
 		var lines []JournalLine
 		own := map[[sha256.Size]byte]bool{}
-		n, err := ReadJournalLines(path, func(l JournalLine) {
+		n, err := readJournalLines(path, whole, func(l JournalLine) {
 			if len(paths) > 1 {
 				sum := l.sum()
 				if known[sum] {
@@ -64,9 +71,10 @@ func ReadInOrder(paths []string, each func(JournalLine)) (skipped int, err error
 	}
 }
 
-// ReadOnce is ReadInOrder without the records that tell again what another one tells. What was done is never left out.
+// ReadOnce is ReadInOrder without the records that tell again what another one tells. What was done is never left out. Its lines keep the
+// fields that this version does not know for EncodeJournal.
 func ReadOnce(paths []string, each func(JournalLine)) (skipped int, err error) {
-	return ReadInOrder(paths, func(l JournalLine) {
+	return readInOrder(paths, true, func(l JournalLine) {
 		if !l.Again {
 			each(l)
 		}
@@ -112,11 +120,11 @@ func inTurn(each func(JournalLine)) (take func(JournalLine), end func()) {
 	}, end
 }
 
-// EncodeJournal passes records on as the lines of one journal, tied to one another.
-func EncodeJournal(write func(line []byte) error) func(Record) error {
+// EncodeJournal passes lines on as those of one journal, tied to one another. What a newer version has written into a line stays in it.
+func EncodeJournal(write func(line []byte) error) func(JournalLine) error {
 	var end tail
-	return func(r Record) error {
-		line, err := encodeRecord(r)
+	return func(l JournalLine) error {
+		line, err := l.encode()
 		if err != nil {
 			return err
 		}
@@ -127,9 +135,36 @@ func EncodeJournal(write func(line []byte) error) func(Record) error {
 	}
 }
 
+// encode is the line without its link, with its newline.
+func (l JournalLine) encode() ([]byte, error) {
+	if l.newer != nil {
+		return encodeText(l.newer), nil
+	}
+	return encodeRecord(l.Record)
+}
+
+// newerFields is a line without its link if it has fields that this version does not know; nil if not.
+func newerFields(line []byte) []byte {
+	var known struct {
+		Record
+		link
+	}
+	strict := json.NewDecoder(bytes.NewReader(line))
+	strict.DisallowUnknownFields()
+	if strict.Decode(&known) == nil {
+		return nil
+	}
+	if i := bytes.LastIndex(line, []byte(`,"v":`)); i > 0 {
+		if at, ok := linkOf(append([]byte("{"), line[i+1:]...)); ok && at.Version > 0 {
+			return append(bytes.Clone(line[:i]), '}')
+		}
+	}
+	return bytes.Clone(line)
+}
+
 // sum is the same for the very same record, wherever it stands.
 func (l JournalLine) sum() [sha256.Size]byte {
-	line, err := encodeRecord(l.Record)
+	line, err := l.encode()
 	if err != nil || l.Run == "" {
 		line = []byte(l.File + ":" + strconv.Itoa(l.Line))
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -243,7 +244,7 @@ func TestAMergedJournalIsAJournal(t *testing.T) {
 	var lines []byte
 	encode := EncodeJournal(func(line []byte) error { lines = append(lines, line...); return nil })
 	for _, l := range merge(t, filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")) {
-		if err := encode(l.Record); err != nil {
+		if err := encode(l); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -255,6 +256,67 @@ func TestAMergedJournalIsAJournal(t *testing.T) {
 	}
 	if records, _ := readAll(t, out); len(records) != 2 || records[0].Operation != "2" || records[0].Run != "b" {
 		t.Errorf("%+v", records)
+	}
+}
+
+// An older Lockstep that merges the journals of a newer one keeps what it does not understand, once, and without secrets.
+func TestAMergedJournalKeepsWhatANewerVersionWrote(t *testing.T) {
+	line := func(operation, more string) string {
+		return `{"kind":"grant","at":"2030-01-01T00:00:00Z","run":"a","operation":"` + operation + `"` + more + "}\n"
+	}
+	dir := t.TempDir()
+	write := func(name string, lines ...string) string {
+		var end tail
+		var content []byte
+		for _, l := range lines {
+			linked, next, err := end.linked([]byte(l))
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, end = append(content, linked...), next
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	nested := `,"object":{"kind":"Node","name":"n1","zone":"z1"}`
+	a := write("a.jsonl", line("1", `,"approved":"carol"`), line("2", nested), line("3", `,"reason":"password=hunter2hunter2","mood":{"v":2}`))
+	b := write("b.jsonl", line("1", `,"approved":"carol"`), line("1", `,"approved":"dave"`), line("4", ""))
+	for _, tt := range []struct {
+		name  string
+		paths []string
+		want  []string // parts of the lines
+	}{
+		{"one journal", []string{a}, []string{`"approved":"carol"`, `"zone":"z1"`, `"mood":{"v":2}`}},
+		{"two, of which one has a line of the other", []string{a, b},
+			[]string{`"approved":"carol"`, `"zone":"z1"`, `"mood":{"v":2}`, `"approved":"dave"`, `"operation":"4"`}},
+	} {
+		var lines [][]byte
+		encode := EncodeJournal(func(line []byte) error { lines = append(lines, line); return nil })
+		if _, err := ReadOnce(tt.paths, func(l JournalLine) {
+			if err := encode(l); err != nil {
+				t.Fatal(err)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(lines) != len(tt.want) {
+			t.Fatalf("%s: %d lines, want %d:\n%s", tt.name, len(lines), len(tt.want), bytes.Join(lines, nil))
+		}
+		for i, want := range tt.want {
+			if got := string(lines[i]); !strings.Contains(got, want) || strings.Count(got, `"seq"`) != 1 || strings.Contains(got, "hunter2") {
+				t.Errorf("%s: line %d has no %s, or two links, or a secret: %s", tt.name, i+1, want, got)
+			}
+		}
+		out := filepath.Join(t.TempDir(), "merged.jsonl")
+		if err := os.WriteFile(out, bytes.Join(lines, nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if v := verified(t, out); v.Lines != len(tt.want) || v.Seq != int64(len(tt.want)) {
+			t.Errorf("%s: %+v", tt.name, v)
+		}
 	}
 }
 

@@ -28,7 +28,12 @@ func encodeRecord(r Record) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode a journal record: %w", err)
 	}
-	return append(core.PlainJSON(core.RedactJSON(raw), wording.MaxRecordText), '\n'), nil
+	return encodeText(raw), nil
+}
+
+// encodeText is a line of a journal with its newline: without secrets, texts cut to what a record may have.
+func encodeText(line []byte) []byte {
+	return append(core.PlainJSON(core.RedactJSON(line), wording.MaxRecordText), '\n')
 }
 
 func tooLong(s *string) bool { return s != nil && len(*s) > wording.MaxRecordText }
