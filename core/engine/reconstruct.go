@@ -20,6 +20,7 @@ type pastBook struct {
 	locks map[string]missedLock // by UID: locks of which it is not known at such a look since when they are in their state
 
 	asking bool // LCM's stages of machines, and the times of locks, are being read
+	anew   bool // nobody has looked again since that was asked: the answer tells nothing of that time
 	read   bool // they were, or could not be
 	stages map[string][]core.MachineStage
 	states map[string]time.Time // by UID of a lock: when it came into its state at the latest
@@ -69,7 +70,7 @@ var stageRank = map[core.Stage]int{core.StageQueued: 1, core.StagePreparing: 2, 
 func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) core.History {
 	b := &e.past
 	if !watched {
-		b.due, b.read, b.looked = true, false, s.Now
+		b.due, b.read, b.looked, b.anew = true, false, s.Now, b.asking
 	}
 	if !b.due || connecting(s) || b.asking {
 		return h

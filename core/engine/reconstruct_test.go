@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -212,5 +213,46 @@ func TestTwoWindowsReconstructOnce(t *testing.T) {
 	}
 	if text := strings.Join(got, " "); text != "50a 5a 9a" {
 		t.Errorf("the journal has %s", text)
+	}
+}
+
+// What was asked before a second time in which nobody looked tells nothing of that: it is asked anew.
+func TestASecondGapIsAskedAboutAnew(t *testing.T) {
+	sc := scene.NewScene()
+	lock := &core.Ref{Kind: core.KindNodeWorkloadLock, Name: "l", UID: "l"}
+	inactive := func(since time.Duration) core.History {
+		return core.History{Update: core.UpdateRecord{UID: "u", Started: scene.Ago(time.Hour)}}.WithLocks(map[string]*core.LockRecord{
+			"l": {State: core.LockInactive, Since: core.Since{At: scene.Ago(since)}}})
+	}
+	asked, answers := make(chan bool), make(chan time.Time)
+	e := New(Config{Journal: openJournal(t), LockTimes: func(context.Context) (map[string]time.Time, error) {
+		asked <- true
+		return map[string]time.Time{"l": <-answers}, nil
+	}})
+	e.ctx = t.Context()
+	found := func() {
+		e.past.missLock(Record{Kind: RecordLock, Object: lock, To: string(core.LockInactive)}, core.LockRecord{})
+	}
+	answer := func(ago time.Duration) {
+		answers <- scene.Ago(ago)
+		r := <-e.do
+		r.do()
+		close(r.done)
+	}
+	found()
+	h := e.observePast(sc.Snapshot, inactive(40*time.Minute), false)
+	<-asked
+	found()
+	h = e.observePast(sc.Snapshot, h, false)
+	answer(50 * time.Minute)
+	h = e.observePast(sc.Snapshot, h, true)
+	if got := h.Lock("l").Since.At; !got.Equal(scene.Ago(40 * time.Minute)) {
+		t.Fatalf("the answer to the first question counts: inactive since %s", got)
+	}
+	<-asked
+	answer(45 * time.Minute)
+	h = e.observePast(sc.Snapshot, h, true)
+	if got := h.Lock("l").Since.At; !got.Equal(scene.Ago(45 * time.Minute)) {
+		t.Errorf("inactive since %s", got)
 	}
 }

@@ -49,7 +49,11 @@ func (e *Engine) askStages(s *core.Snapshot) bool {
 			}
 		}
 		e.call(func() {
-			b.asking, b.read = false, true
+			if b.asking = false; b.anew {
+				b.anew = false
+				return
+			}
+			b.read = true
 			b.states, b.stages = times, map[string][]core.MachineStage{}
 			for _, st := range all {
 				b.stages[st.Machine] = append(b.stages[st.Machine], st)
