@@ -137,7 +137,7 @@ func EncodeJournal(write func(line []byte) error) func(JournalLine) error {
 
 // encode is the line without its link, with its newline.
 func (l JournalLine) encode() ([]byte, error) {
-	if l.newer != nil {
+	if l.newer != nil && unkept(l.Change) == "" {
 		return encodeText(l.newer), nil
 	}
 	return encodeRecord(l.Record)
@@ -145,6 +145,7 @@ func (l JournalLine) encode() ([]byte, error) {
 
 // newerFields is a line without its link if it has fields that this version does not know; nil if not.
 func newerFields(line []byte) []byte {
+	line = bytes.TrimSpace(line)
 	var known struct {
 		Record
 		link

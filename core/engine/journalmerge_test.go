@@ -282,16 +282,22 @@ func TestAMergedJournalKeepsWhatANewerVersionWrote(t *testing.T) {
 		return path
 	}
 	nested := `,"object":{"kind":"Node","name":"n1","zone":"z1"}`
-	a := write("a.jsonl", line("1", `,"approved":"carol"`), line("2", nested), line("3", `,"reason":"password=hunter2hunter2","mood":{"v":2}`))
+	a := write("a.jsonl", line("1", `,"approved":"carol"`), line("2", nested), line("3", `,"reason":"password=hunter2hunter2","mood":{"v":2}`),
+		line("5", `,"approved":"carol","change":{"key":"k","old":"password=hunter2hunter2","new":"x"}`))
+	unlinked := filepath.Join(dir, "old.jsonl")
+	if err := os.WriteFile(unlinked, []byte(strings.TrimSpace(line("1", `,"approved":"carol"`))+"\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	b := write("b.jsonl", line("1", `,"approved":"carol"`), line("1", `,"approved":"dave"`), line("4", ""))
+	first := []string{`"approved":"carol"`, `"zone":"z1"`, `"mood":{"v":2}`, "is not kept: it is not offered back"}
 	for _, tt := range []struct {
 		name  string
 		paths []string
 		want  []string // parts of the lines
 	}{
-		{"one journal", []string{a}, []string{`"approved":"carol"`, `"zone":"z1"`, `"mood":{"v":2}`}},
-		{"two, of which one has a line of the other", []string{a, b},
-			[]string{`"approved":"carol"`, `"zone":"z1"`, `"mood":{"v":2}`, `"approved":"dave"`, `"operation":"4"`}},
+		{"a line without a link, edited elsewhere", []string{unlinked}, []string{`"approved":"carol"`}},
+		{"one journal", []string{a}, first},
+		{"two, of which one has a line of the other", []string{a, b}, append(slices.Clone(first), `"approved":"dave"`, `"operation":"4"`)},
 	} {
 		var lines [][]byte
 		encode := EncodeJournal(func(line []byte) error { lines = append(lines, line); return nil })

@@ -10,19 +10,9 @@ import (
 
 // encodeRecord returns a Record's line, with its newline.
 func encodeRecord(r Record) ([]byte, error) {
-	if c := r.Change; c != nil {
-		// A value that was cut, or in which something was hidden, must never be offered back.
-		why := ""
-		switch {
-		case tooLong(c.Old) || tooLong(c.New):
-			why = " is too long to be kept: it is not offered back"
-		case redacted(c.Old) || redacted(c.New):
-			why = " may be a secret, and is not kept: it is not offered back"
-		}
-		if why != "" {
-			r.Change = nil
-			r.Text = wording.TextOf(r.Text, "the value of "+wording.OneLine(c.Key, 200)+why)
-		}
+	if why := unkept(r.Change); why != "" {
+		r.Text = wording.TextOf(r.Text, "the value of "+wording.OneLine(r.Change.Key, 200)+why)
+		r.Change = nil
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -34,6 +24,20 @@ func encodeRecord(r Record) ([]byte, error) {
 // encodeText is a line of a journal with its newline: without secrets, texts cut to what a record may have.
 func encodeText(line []byte) []byte {
 	return append(core.PlainJSON(core.RedactJSON(line), wording.MaxRecordText), '\n')
+}
+
+// unkept is why a record keeps nothing of a change; empty if it does. A value that was cut, or in which something was hidden, must never
+// be offered back.
+func unkept(c *core.AnnotationChange) string {
+	switch {
+	case c == nil:
+		return ""
+	case tooLong(c.Old) || tooLong(c.New):
+		return " is too long to be kept: it is not offered back"
+	case redacted(c.Old) || redacted(c.New):
+		return " may be a secret, and is not kept: it is not offered back"
+	}
+	return ""
 }
 
 func tooLong(s *string) bool { return s != nil && len(*s) > wording.MaxRecordText }

@@ -14,6 +14,7 @@ type pastBook struct {
 	due    bool              // this run has not looked yet at what may have happened meanwhile
 	missed map[string]missed // by node UID: its stage at the first look after a time in which this run did not look, if it is another one
 	looked time.Time         // when that look was (the cluster's time)
+	first  time.Time         // when the first one was of which nothing is told yet
 
 	phases map[core.PhaseID]bool // those that were found in another state at such a look
 
@@ -70,6 +71,9 @@ var stageRank = map[core.Stage]int{core.StageQueued: 1, core.StagePreparing: 2, 
 func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) core.History {
 	b := &e.past
 	if !watched {
+		if !b.due {
+			b.first = s.Now
+		}
 		b.due, b.read, b.looked, b.anew = true, false, s.Now, b.asking
 	}
 	if !b.due || connecting(s) || b.asking {
@@ -78,7 +82,7 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 	if r := progress.UpdateRequest(s); e.cfg.Journal != nil && (h.Update.UID == "" || r != nil && r.UID != h.Update.UID) {
 		return h // whether that is an update is not known yet
 	}
-	if e.cfg.Journal == nil || !h.Update.Ended.IsZero() && h.Update.Ended.Before(b.looked) { // an update that was over before needs nothing
+	if e.cfg.Journal == nil || !h.Update.Ended.IsZero() && h.Update.Ended.Before(b.first) { // an update that was over before needs nothing
 		b.due = false
 		b.forget()
 		return h

@@ -243,6 +243,8 @@ func TestASecondGapIsAskedAboutAnew(t *testing.T) {
 	h := e.observePast(sc.Snapshot, inactive(40*time.Minute), false)
 	<-asked
 	found()
+	h.Update.Ended = sc.Now.Add(time.Second) // the update, of which the first question is, ends meanwhile
+	sc.Now = sc.Now.Add(time.Minute)
 	h = e.observePast(sc.Snapshot, h, false)
 	answer(50 * time.Minute)
 	h = e.observePast(sc.Snapshot, h, true)

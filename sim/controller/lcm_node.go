@@ -81,7 +81,14 @@ func (l *lcm) maintainOnce(ctx context.Context, name string, do job) error {
 			return err
 		}
 	}
-	return l.leave(ctx, name, do)
+	if err := l.leave(ctx, name, do); err != nil {
+		return err
+	}
+	// Whoever deleted the request of a node that LCM had begun with did not do its work.
+	if node, err = l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); err == nil && !do.done(node) {
+		return fmt.Errorf("node %s came back before its work was done", name)
+	}
+	return err
 }
 
 // enter takes a node out of service: its applications release it, then it is cordoned and drained.

@@ -133,14 +133,34 @@ func (l *lcm) wholeUpdate(ctx context.Context) error {
 	if err := m.toTarget(ctx, nil); err != nil {
 		return err
 	}
+	over, err := l.isClosed(ctx)
+	if err != nil {
+		return err
+	}
 	ids := m.stepIDs()
 	for i, id := range ids {
-		if !m.ended(id) {
+		if !over && !m.ended(id) {
 			l.startStep(ctx, id, i+1 == len(ids))
 			return nil
 		}
 	}
 	return m.tellStatus(ctx, lcmClusters, m.cluster, map[string]any{"release": m.Target})
+}
+
+// isClosed tells whether an earlier run of LCM has ended the cluster's maintenance at the end of the update, and reports that it is gone.
+func (l *lcm) isClosed(ctx context.Context) (bool, error) {
+	m := l.management
+	object, err := m.objects(clusterUpgrades).Get(ctx, m.cluster, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && (object.GetAnnotations()[annotationTarget] != m.Target || !hasStage(object, stageWorkers)) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read LCMClusterUpgradeStatus %s: %w", m.cluster, err)
+	}
+	if requests, err := l.requests(ctx, clusterRequests); err != nil || len(requests) > 0 {
+		return false, err
+	}
+	return true, m.clusterStage(ctx, stageClusterRemoved)
 }
 
 // runsTarget tells whether a node was last seen to run the target.
@@ -155,6 +175,13 @@ func (m *management) commence(ctx context.Context, plan *unstructured.Unstructur
 	steps, statuses := stepsOf(plan), m.stepStatuses(plan)
 	cluster := m.last(clustersResource, m.cluster)
 	whole := cluster != nil && text(cluster, providerValue("release")...) == m.Target && text(plan, "status", "startedAt") == ""
+	if whole { // or a step that starts has changed it: the LCMCluster's before the Cluster's
+		own, err := m.objects(lcmClusters).Get(ctx, m.cluster, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("read LCMCluster %s: %w", m.cluster, err)
+		}
+		whole = err != nil || text(own, "spec", "release") != m.Target
+	}
 	var changed bool
 	for i, step := range steps {
 		if !whole && (m.Colleague <= 0 || len(firing) > 0) {

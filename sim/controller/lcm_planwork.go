@@ -148,7 +148,11 @@ func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstruct
 		left, waiting := 0, 0
 		mu.Lock()
 		for _, machine := range all {
-			if node := nodeOf(machine); !done[node] {
+			node := nodeOf(machine)
+			if !underWay[node] && m.isUpdated(machine.GetName()) {
+				done[node] = true // by an earlier run of LCM
+			}
+			if !done[node] {
 				left++
 				if !underWay[node] {
 					waiting++
@@ -178,7 +182,7 @@ func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstruct
 				running, over, n := underWay[node], done[node], len(underWay)
 				mu.Unlock()
 				has := slices.ContainsFunc(requests, func(r unstructured.Unstructured) bool { return requestNode(&r) == node })
-				has = has || m.drained(machine.GetName())
+				has = has || m.drained(machine.GetName()) || l.runsTarget(node)
 				if over || begun != has || running || n >= concurrent || !begun && !mayBegin {
 					continue
 				}
@@ -254,6 +258,12 @@ func (m *management) machineUpdated(ctx context.Context, node, scope string) err
 		}
 	}
 	return m.setMachine(ctx, node, map[string]any{"release": m.Target})
+}
+
+// isUpdated tells whether machineUpdated has noted that a machine is at the target.
+func (m *management) isUpdated(machine string) bool {
+	object := m.last(lcmMachines, machine)
+	return object != nil && text(object, "status", "release") == m.Target
 }
 
 // progress is the state and the message of a step in progress.

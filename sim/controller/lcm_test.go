@@ -21,7 +21,6 @@ import (
 	"lockstep/sim/bubble"
 	"lockstep/sim/bubble/lane"
 	"lockstep/sim/controller"
-	"lockstep/sim/kubeapi"
 	"lockstep/sim/scenario"
 )
 
@@ -231,38 +230,6 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 			if len(times) != 1 {
 				t.Errorf("%s was begun at %v", name, times)
 			}
-		}
-	})
-}
-
-// An LCM may end while it waits for a request to go, the next one after it has begun anew to bring the node back, and
-// the request be gone before the third one looks.
-func TestAnLCMReportsARequestThatWentWhileNoneRan(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		w := begin(t, story(atWorkers+"\nmanagement: {}", `
-- {machine: ctl-01, roles: [master, controller], done: 10m}
-- {machine: cmp-01, roles: [compute]}`, " []"), sim.Options{ControllersOff: true}).run()
-		opts, life := w.Controllers(), death{after: time.Hour}
-		going := func() bool {
-			request := w.request("cmp-01")
-			return request != nil && request.GetDeletionTimestamp() != nil
-		}
-		uncordons := func() bool {
-			machine := w.managed(resource("lcmmachines"), "cmp-01")
-			state, _, _ := unstructured.NestedString(machine.Object, "status", "kubernetesCordonDrain")
-			return going() && state == "uncordoning"
-		}
-		if !w.liveUntil(opts, life, going) {
-			t.Fatal("the request of cmp-01 does not go")
-		}
-		restore := w.Management.AddFault(kubeapi.Fault{Verb: "patch", Resource: "lcmclusterstates", Subresource: "status", Code: 503})
-		if !w.liveUntil(opts, life, uncordons) {
-			t.Fatal("the second LCM does not bring the node back")
-		}
-		restore()
-		w.patch("nodemaintenancerequests", w.request("cmp-01").GetName(), `{"metadata":{"finalizers":null}}`)
-		if !w.liveUntil(opts, life, func() bool { return w.updated("cmp-01") && w.untold("cmp-01") == "" }) {
-			t.Errorf("untold: %s", w.untold("cmp-01"))
 		}
 	})
 }

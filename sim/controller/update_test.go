@@ -249,7 +249,7 @@ func (w *world) liveUntil(opts controller.Options, end death, over func() bool) 
 	if end.write > 0 {
 		var writes atomic.Int64
 		count := kubeapi.Fault{Match: func(r *http.Request) bool {
-			if r.Method != http.MethodGet && strings.HasPrefix(r.UserAgent(), "lockstep-sim-controllers") && writes.Add(1) == end.write {
+			if r.Method != http.MethodGet && strings.HasPrefix(r.UserAgent(), "lockstep-sim-") && writes.Add(1) == end.write {
 				time.AfterFunc(end.late, stop)
 			}
 			return false
