@@ -14,14 +14,14 @@ type pastBook struct {
 	due    bool              // this run has not looked yet at what may have happened meanwhile
 	missed map[string]missed // by node UID: its stage at the first look after a time in which this run did not look, if it is another one
 	looked time.Time         // when that look was (the cluster's time)
-	first  time.Time         // when the first one was of which nothing is told yet
+	first  time.Time         // when the first such look was of which nothing is told yet
 
 	phases map[core.PhaseID]bool // those that were found in another state at such a look
 
 	locks map[string]missedLock // by UID: locks of which it is not known at such a look since when they are in their state
 
 	asking bool // LCM's stages of machines, and the times of locks, are being read
-	anew   bool // nobody has looked again since that was asked: the answer tells nothing of that time
+	anew   bool // there was another such time since that was asked: the answer tells nothing of it, and it is asked again
 	read   bool // they were, or could not be
 	stages map[string][]core.MachineStage
 	states map[string]time.Time // by UID of a lock: when it came into its state at the latest

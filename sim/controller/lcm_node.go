@@ -84,7 +84,7 @@ func (l *lcm) maintainOnce(ctx context.Context, name string, do job) error {
 	if err := l.leave(ctx, name, do); err != nil {
 		return err
 	}
-	// Whoever deleted the request of a node that LCM had begun with did not do its work.
+	// If somebody deleted the request of a node that an earlier run of LCM had begun with, its work is not done.
 	if node, err = l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); err == nil && !do.done(node) {
 		return fmt.Errorf("node %s came back before its work was done", name)
 	}

@@ -147,7 +147,8 @@ func (l *lcm) wholeUpdate(ctx context.Context) error {
 	return m.tellStatus(ctx, lcmClusters, m.cluster, map[string]any{"release": m.Target})
 }
 
-// isClosed tells whether an earlier run of LCM has ended the cluster's maintenance at the end of the update, and reports that it is gone.
+// isClosed tells whether the cluster's maintenance ended at the end of the update. It reports that, as the run of LCM that ended it may not
+// have come to it.
 func (l *lcm) isClosed(ctx context.Context) (bool, error) {
 	m := l.management
 	object, err := m.objects(clusterUpgrades).Get(ctx, m.cluster, metav1.GetOptions{})
@@ -175,7 +176,7 @@ func (m *management) commence(ctx context.Context, plan *unstructured.Unstructur
 	steps, statuses := stepsOf(plan), m.stepStatuses(plan)
 	cluster := m.last(clustersResource, m.cluster)
 	whole := cluster != nil && text(cluster, providerValue("release")...) == m.Target && text(plan, "status", "startedAt") == ""
-	if whole { // or a step that starts has changed it: the LCMCluster's before the Cluster's
+	if whole { // unless a step that starts has set it, which sets the LCMCluster's first
 		own, err := m.objects(lcmClusters).Get(ctx, m.cluster, metav1.GetOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("read LCMCluster %s: %w", m.cluster, err)
