@@ -11,10 +11,10 @@ import (
 
 // pastBook is what is needed to tell, from the API's own times, what happened while nobody looked. It is owned by the goroutine of Run.
 type pastBook struct {
-	due    bool              // this run has not looked yet at what may have happened meanwhile
-	missed map[string]missed // by node UID: its stage at the first look after a time in which this run did not look, if it is another one
-	looked time.Time         // when that look was (the cluster's time)
-	first  time.Time         // when the first such look was of which nothing is told yet
+	due    bool                // this run has not looked yet at what may have happened meanwhile
+	missed map[string][]missed // by node UID: its stage at each first look after a time in which this run did not look, if it is another one
+	looked time.Time           // when the last such look was (the cluster's time)
+	first  time.Time           // when the first such look was of which nothing is told yet
 
 	phases map[core.PhaseID]bool // those that were found in another state at such a look
 
@@ -143,9 +143,9 @@ func (b *pastBook) forget() {
 // miss notes a stage that a node was in at such a first look.
 func (b *pastBook) miss(node string, since, found time.Time) {
 	if b.missed == nil {
-		b.missed = map[string]missed{}
+		b.missed = map[string][]missed{}
 	}
-	b.missed[node] = missed{since, found}
+	b.missed[node] = append(b.missed[node], missed{since, found})
 }
 
 // missPhase is miss for a phase.

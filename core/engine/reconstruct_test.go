@@ -258,3 +258,23 @@ func TestASecondGapIsAskedAboutAnew(t *testing.T) {
 		t.Errorf("inactive since %s", got)
 	}
 }
+
+// A node that was found in another stage after each of two times in which nobody looked has two gaps, though nothing was told of the first
+// one yet.
+func TestEachGapOfANodeIsFilled(t *testing.T) {
+	at := func(minute int) time.Time { return worldTime.Add(time.Duration(minute) * time.Minute) }
+	stage := func(s core.Stage, minute int) core.CourseStage {
+		return core.CourseStage{Stage: s, Since: core.Since{At: at(minute), Exact: true}}
+	}
+	course := core.Course{stage(core.StageQueued, 1), stage(core.StageReleased, 5), stage(core.StageUpdating, 9)}
+	var b pastBook
+	b.miss("n", at(5), at(6))
+	b.miss("n", at(9), at(10))
+	var got []string
+	for _, g := range gaps(course, core.UpdateRecord{UID: "u", Started: at(0)}, b.missed["n"], at(10)) {
+		got = append(got, fmt.Sprint(g.from, " to ", g.to))
+	}
+	if text := strings.Join(got, ", "); text != "queued to released, released to updating" {
+		t.Errorf("the gaps: %s", text)
+	}
+}

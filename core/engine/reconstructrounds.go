@@ -172,7 +172,7 @@ func roundOf(marks []mark, old core.Round, u core.UpdateRecord, now core.Stage) 
 
 // gaps are the times in a node's course of which nobody told yet. A stage that was missed was found after a time in which nobody looked,
 // even where it has the exact time of its own beginning. A node that is idle after the update may have gone through all of it.
-func gaps(course core.Course, u core.UpdateRecord, missed missed, looked time.Time) []gap {
+func gaps(course core.Course, u core.UpdateRecord, stages []missed, looked time.Time) []gap {
 	var out []gap
 	over := !u.Ended.IsZero()
 	for i, c := range course {
@@ -180,17 +180,17 @@ func gaps(course core.Course, u core.UpdateRecord, missed missed, looked time.Ti
 		if i > 0 {
 			before = course[i-1]
 		}
-		was := c.Since.At.Equal(missed.since)
-		if c.Since.Exact && !was || c.Reconstructed || before.Reconstructed || stageRank[c.Stage] == 0 && !over {
+		n := slices.IndexFunc(stages, func(m missed) bool { return c.Since.At.Equal(m.since) })
+		if c.Since.Exact && n < 0 || c.Reconstructed || before.Reconstructed || stageRank[c.Stage] == 0 && !over {
 			continue
 		}
 		g := gap{from: before.Stage, to: c.Stage, since: before.Since.At, until: c.Since.At}
-		if was && !c.Since.Exact {
-			g.found = missed.found
+		if n >= 0 && !c.Since.Exact {
+			g.found = stages[n].found
 		}
 		out = append(out, g)
 	}
-	if n := len(course); over && n > 0 && course[n-1].Stage == core.StageIdle && missed.since.IsZero() && !looked.Before(u.Ended) {
+	if n := len(course); over && n > 0 && course[n-1].Stage == core.StageIdle && len(stages) == 0 && !looked.Before(u.Ended) {
 		out = append(out, gap{from: core.StageIdle, to: core.StageIdle, since: course[n-1].Since.At, until: looked})
 	}
 	return out
