@@ -145,6 +145,23 @@ func (m *management) wantDrain(ctx context.Context, node, value, reason string) 
 	return nil
 }
 
+// drainBegun tells whether the drain of a machine has begun: an LCM that was restarted since does not ask for it again, as an operator may
+// have stopped it.
+func (m *management) drainBegun(ctx context.Context, node string) (bool, error) {
+	if m == nil {
+		return false, nil
+	}
+	machine, err := m.objects(lcmMachines).Get(ctx, m.machineOf(node), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil // a node without a Machine
+	}
+	if err != nil {
+		return false, fmt.Errorf("read LCMMachine %s: %w", m.machineOf(node), err)
+	}
+	state := text(machine, "status", "kubernetesCordonDrain")
+	return state == cordonDraining || state == cordonDrained, nil
+}
+
 // wantsDrain tells whether a machine must still be drained: an operator may skip a drain by setting the value of its
 // LCMClusterState to false.
 func (m *management) wantsDrain(ctx context.Context, node string) (bool, error) {

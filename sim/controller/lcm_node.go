@@ -122,8 +122,14 @@ func (l *lcm) enter(ctx context.Context, name string, do job) error {
 	if err := m.machineStage(ctx, machineDrains, name, stageLocks); err != nil {
 		return err
 	}
-	if err := m.wantDrain(ctx, name, "true", do.reason); err != nil {
+	begun, err := m.drainBegun(ctx, name)
+	if err != nil {
 		return err
+	}
+	if !begun {
+		if err := m.wantDrain(ctx, name, "true", do.reason); err != nil {
+			return err
+		}
 	}
 	if err := m.setDrain(ctx, name, cordonDraining, ""); err != nil {
 		return err

@@ -3,11 +3,15 @@ package controller_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -46,6 +50,21 @@ func (w *world) letGo() {
 func (w *world) told(field string) string {
 	value, _, _ := unstructured.NestedString(w.managed(resource("lcmmachines"), "cmp-01").Object, "status", field)
 	return value
+}
+
+// drains are the requests for the drain of a machine.
+func (w *world) drains(machine string) (out []unstructured.Unstructured) {
+	w.t.Helper()
+	list, err := w.manager(resource("lcmclusterstates")).List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, state := range list.Items {
+		if arg, _, _ := unstructured.NestedString(state.Object, "spec", "arg"); arg == machine {
+			out = append(out, state)
+		}
+	}
+	return out
 }
 
 // commence commences the steps of the plan that are wanted, and no other one.
@@ -116,6 +135,34 @@ func TestARestartedLCMLeavesFinishedMachinesAlone(t *testing.T) {
 		node, err := w.kube.CoreV1().Nodes().Get(t.Context(), w.node("cmp-01"), metav1.GetOptions{})
 		if err != nil || !node.Spec.Unschedulable {
 			t.Errorf("somebody's cordon is gone (%v)", err)
+		}
+	})
+}
+
+// Who stops the drain of a machine does so for good, though LCM is started anew: the pod that a budget holds stays where it is.
+func TestARestartedLCMDoesNotDrainAgain(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		w, opts := lone(t)
+		pods := w.podsOn("cmp-01")
+		held := pods[slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.OwnerReferences[0].Kind != "DaemonSet" })]
+		if _, err := w.kube.PolicyV1().PodDisruptionBudgets(held.Namespace).Create(t.Context(), &policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{Name: "strict"},
+			Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(0)), Selector: &metav1.LabelSelector{
+				MatchLabels: map[string]string{"app.kubernetes.io/name": held.Labels["app.kubernetes.io/name"]}}},
+		}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if !w.liveUntil(opts, long, func() bool { return w.told("kubernetesCordonDrainError") != "" }) {
+			t.Fatal("no budget holds the drain")
+		}
+		for _, state := range w.drains("cmp-01") {
+			w.ask(resource("lcmclusterstates"), state.GetName(), `{"spec":{"value":"false"}}`)
+		}
+		if !w.liveUntil(opts, long, func() bool { return w.told("state") == "Prepare" }) {
+			t.Fatalf("the drain was begun again: %s", w.told("kubernetesCordonDrainError"))
+		}
+		if !slices.ContainsFunc(w.podsOn("cmp-01"), func(p corev1.Pod) bool { return p.UID == held.UID }) {
+			t.Error("the pod that the budget holds is gone")
 		}
 	})
 }
