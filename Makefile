@@ -20,12 +20,15 @@ build:
 # its next thread needs. So two run at a time, each with half of the processors.
 HALF = $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) + 1) / 2)))
 
+# Beside Go's own cache: go test takes a program in this folder for a file that its tests read, and would run them all again.
+TESTS = $(shell $(GO) env GOCACHE)/lockstep-tests$(subst /,-,$(CURDIR))
+
 ## test: every test that needs nothing but Go, or those of PACKAGES; without vet, a thirteenth of its work: make lint vets all of it. What
 ## is linked is kept in LINKED until it changes; with LINKED= it is not.
 test: PACKAGES ?= ./...
-test: LINKED ?= bin/tests
+test: LINKED ?= $(TESTS)
 test:
-	GOMAXPROCS=$(HALF) $(GO) test -p 2 -vet=off -ldflags="-s -w" $(if $(LINKED),-o $(LINKED)/) $(TESTFLAGS) $(PACKAGES)
+	GOMAXPROCS=$(HALF) $(GO) test -p 2 -vet=off -ldflags="-s -w" $(if $(LINKED),-o "$(LINKED)/") $(TESTFLAGS) $(PACKAGES)
 
 ## soak: ten thousand random histories on the simulated cloud, in two series side by side; SEED=1 begins with seed 1
 soak: SEED ?= $(shell date +%s)
@@ -101,4 +104,4 @@ install: build
 	chmod 755 $(DESTDIR)$(PREFIX)/bin/kubectl_complete-lockstep
 
 clean:
-	rm -rf bin e2e/bin
+	rm -rf bin e2e/bin "$(TESTS)"
