@@ -94,19 +94,19 @@ func (m *management) setDrain(ctx context.Context, node, value, problem string) 
 	})
 }
 
-// underway tells whether the LCMMachine of a node says that it is drained, being drained or being uncordoned.
-func (m *management) underway(ctx context.Context, node string) (bool, error) {
+// cordonDrain is what the LCMMachine of a node says of its drain; empty outside of it.
+func (m *management) cordonDrain(ctx context.Context, node string) (string, error) {
 	if m == nil {
-		return false, nil
+		return "", nil
 	}
 	machine, err := m.objects(lcmMachines).Get(ctx, m.machineOf(node), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return false, nil // a node without a Machine
+		return "", nil // a node without a Machine
 	}
 	if err != nil {
-		return false, fmt.Errorf("read LCMMachine %s: %w", m.machineOf(node), err)
+		return "", fmt.Errorf("read LCMMachine %s: %w", m.machineOf(node), err)
 	}
-	return text(machine, "status", "kubernetesCordonDrain") != "", nil
+	return text(machine, "status", "kubernetesCordonDrain"), nil
 }
 
 // stateName is the name of an LCMClusterState: lower case, at most 63 characters, cut from the left (docs/mosk.md#lcmclusterstate).
@@ -143,23 +143,6 @@ func (m *management) wantDrain(ctx context.Context, node, value, reason string) 
 		}
 	}
 	return nil
-}
-
-// drainBegun tells whether the drain of a machine has begun: an LCM that was restarted since does not ask for it again, as an operator may
-// have stopped it.
-func (m *management) drainBegun(ctx context.Context, node string) (bool, error) {
-	if m == nil {
-		return false, nil
-	}
-	machine, err := m.objects(lcmMachines).Get(ctx, m.machineOf(node), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return false, nil // a node without a Machine
-	}
-	if err != nil {
-		return false, fmt.Errorf("read LCMMachine %s: %w", m.machineOf(node), err)
-	}
-	state := text(machine, "status", "kubernetesCordonDrain")
-	return state == cordonDraining || state == cordonDrained, nil
 }
 
 // wantsDrain tells whether a machine must still be drained: an operator may skip a drain by setting the value of its

@@ -122,11 +122,11 @@ func (l *lcm) enter(ctx context.Context, name string, do job) error {
 	if err := m.machineStage(ctx, machineDrains, name, stageLocks); err != nil {
 		return err
 	}
-	begun, err := m.drainBegun(ctx, name)
+	state, err := m.cordonDrain(ctx, name)
 	if err != nil {
 		return err
 	}
-	if !begun {
+	if state != cordonDraining && state != cordonDrained { // an operator may have stopped a drain that has begun
 		if err := m.wantDrain(ctx, name, "true", do.reason); err != nil {
 			return err
 		}
@@ -163,11 +163,11 @@ func (l *lcm) leave(ctx context.Context, name string, do job) error {
 	if err != nil {
 		return err
 	}
-	underway, err := m.underway(ctx, name)
+	state, err := m.cordonDrain(ctx, name)
 	if err != nil {
 		return err
 	}
-	if request == nil && !node.Spec.Unschedulable && !underway {
+	if request == nil && !node.Spec.Unschedulable && state == "" {
 		if err := m.setMachine(ctx, name, map[string]any{"state": machineReady, "kubernetesCordonDrain": "",
 			"swarmCordonDrain": ""}); err != nil {
 			return err
