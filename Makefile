@@ -23,9 +23,12 @@ HALF = $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) + 1) / 2)))
 # Beside Go's own cache: go test takes a program in this folder for a file that its tests read, and would run them all again.
 TESTS = $(shell $(GO) env GOCACHE)/lockstep-tests$(subst /,-,$(CURDIR))
 
+# What takes long comes first: else it runs alone at the end.
+ALL = ./cli ./cli/session ./core/engine ./sim ./sim/controller ./tui ./...
+
 ## test: every test that needs nothing but Go, or those of PACKAGES; without vet, a thirteenth of its work: make lint vets all of it. What
 ## is linked is kept in LINKED until it changes; with LINKED= it is not.
-test: PACKAGES ?= ./...
+test: PACKAGES ?= $(ALL)
 test: LINKED ?= $(TESTS)
 test:
 	GOMAXPROCS=$(HALF) $(GO) test -p 2 -vet=off -ldflags="-s -w" $(if $(LINKED),-o "$(LINKED)/") $(TESTFLAGS) $(PACKAGES)
@@ -36,14 +39,14 @@ soak: CHECKS ?= 5000
 soak: STEPS ?= 60
 soak:
 	@echo "two series of $(CHECKS) histories of $(STEPS) draws, from seed $(SEED) on"
-	$(GO) test -v -count=1 -timeout 24h -run TestWhateverHappens ./cli -rapid.checks=$(CHECKS) -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
+	$(GO) test -v -count=1 -timeout 24h -run TestWhateverHappens ./cli/session -rapid.checks=$(CHECKS) -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
 
 ## replay: one history again, exactly: SEED, SERIES and STEPS as printed by make soak (60 draws) or make test (8)
 replay: SERIES ?= 1
 replay: STEPS ?= 60
 replay:
 	@[ -n "$(SEED)" ] || { echo "which one? make replay SEED=n [SERIES=1] [STEPS=60]"; exit 1; }
-	$(GO) test -v -count=1 -run 'TestWhateverHappens.*/series-$(SERIES)$$' ./cli -rapid.checks=1 -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
+	$(GO) test -v -count=1 -run 'TestWhateverHappens.*/series-$(SERIES)$$' ./cli/session -rapid.checks=1 -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
 
 ## endurance: a watch of eight hours over the update of 500 nodes, with faults all along; WATCH=2h for less
 endurance:

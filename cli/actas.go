@@ -67,7 +67,7 @@ func (c config) played(name string) (core.ActAs, error) {
 	return a, nil
 }
 
-// actAs returns the controllers that this run plays, from the flags and from the configuration, and the selectors of their nodes.
+// played returns the controllers that this run plays, from the flags and from the configuration, and the selectors of their nodes.
 func (o *options) played() ([]core.ActAs, map[string]labels.Selector, error) {
 	var all []core.ActAs
 	selectors := map[string]labels.Selector{}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
@@ -178,7 +179,7 @@ func (p *player) outOfNova() {
 		return !found
 	})
 	p.Faults.Clear()
-	p.until("Nova is there again", allKnown)
+	p.until("Nova is there again", sessiontest.AllKnown)
 }
 
 // Lockstep begins a node in the OpenStack controller's place, and is gone when the request is withdrawn. The request waits until

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -19,9 +20,13 @@ controllers:
 	if err := o.configure(); err != nil {
 		t.Fatal(err)
 	}
-	all, selectors, err := o.played()
-	if err != nil || len(all) != 2 {
-		t.Fatalf("%+v, %v", all, err)
+	o.Journal, o.Kubeconfig, o.NoCloud = t.TempDir(), filepath.Join(t.TempDir(), "none"), "not in this test"
+	if _, err := o.open(t.Context(), ownLog(t)); err != nil {
+		t.Fatal(err)
+	}
+	all, selectors := o.Settings.ActAs, o.Selectors
+	if len(all) != 2 {
+		t.Fatalf("%+v", all)
 	}
 	if a := all[0]; a.Controller != core.ControllerOpenStack || !a.OneByOne || !a.Absent || a.Namespace != "openstack" ||
 		!slices.Equal(a.Roles, []core.Role{core.RoleController, core.RoleCompute, core.RoleGateway}) {

@@ -46,7 +46,7 @@ func TestEventsAreMadeWhereTheyAreWantedAndAllowed(t *testing.T) {
 // armedAnew begins a session with a journal of its own, and arms it. It returns the compute nodes.
 func (st *story) armedAnew(events bool) (computes []string) {
 	st.t.Helper()
-	st.place.journal, st.place.config.Events = st.t.TempDir(), events
+	st.place.Journal, st.place.Events = st.t.TempDir(), events
 	st.begin()
 	st.arm()
 	for name, n := range st.last.Nodes {
@@ -67,8 +67,8 @@ func withoutTheRightNoEventsAreMade(st *story, wanted bool) {
 	}
 	time.Sleep(time.Minute)
 	told := 0
-	for range len(st.s.recordTrouble) {
-		if text := <-st.s.recordTrouble; strings.Contains(text, "deploy/rbac-events.yaml") {
+	for range len(st.s.Troubles) {
+		if text := <-st.s.Troubles; strings.Contains(text, "deploy/rbac-events.yaml") {
 			told++
 		}
 	}
@@ -97,8 +97,8 @@ func colleaguesSeeWhatWasDone(st *story) {
 func TestColleaguesSeeEventsOnTheManagementCluster(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Paused: true})
-		st.place.management = simManagement(st.Cloud)
-		st.place.config.Events = true
+		st.place.Management = simManagement(st.Cloud)
+		st.place.Events = true
 		if err := st.Management.SetRules(kubeapi.Operator, kubeapi.AdminRules()); err != nil {
 			t.Fatal(err)
 		}

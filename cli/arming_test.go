@@ -46,7 +46,7 @@ func TestArmingAsksForTheRightsOnClaims(t *testing.T) {
 				st.until("the sets are known", func(s *core.Snapshot) bool {
 					return s.Sources[core.SourceStatefulSets].State == core.SourceLive && s.Sources[core.SourceRedisSets].State != core.SourceConnecting
 				})
-				err := st.s.engine.Arm(t.Context(), "")
+				err := st.s.Engine.Arm(t.Context(), "")
 				if tt.missing == "" {
 					if err != nil {
 						t.Errorf("it is not armed: %v", err)

@@ -14,11 +14,11 @@ func TestPlainBashCompletes(t *testing.T) {
 	if err != nil {
 		t.Fatal("the completion is for bash, and there is none: install it, as make needs it too")
 	}
-	code, script, errs := runIn(t, place{}, "completion", "bash")
+	code, script, errs := runIn(t, options{}, "completion", "bash")
 	if code != exitFine {
 		t.Fatal(errs)
 	}
-	if _, help, _ := runIn(t, place{}, "completion", "bash", "--help"); strings.Contains(help, "depends on") {
+	if _, help, _ := runIn(t, options{}, "completion", "bash", "--help"); strings.Contains(help, "depends on") {
 		t.Errorf("the help asks for a package:\n%s", help)
 	}
 	path := filepath.Join(t.TempDir(), "script")

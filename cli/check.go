@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/evacuation"
@@ -31,7 +32,7 @@ type checkFlags struct {
 	timeout time.Duration
 }
 
-func newCheck(p *place) *cobra.Command {
+func newCheck(p *options) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -69,7 +70,7 @@ that could is not known, and 1 when the cluster could not be read.`,
 	return cmd
 }
 
-func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer) error {
+func check(ctx context.Context, at options, f checkFlags, stdout, stderr io.Writer) error {
 	var earlier *checklist.Report
 	if f.against != "" {
 		r, err := readCheck(f.against)
@@ -79,21 +80,21 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 		earlier = &r
 	}
 	var c checklist.Compared
-	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) error {
-		snap := look(ctx, s.engine, left)
+	if err := glance(ctx, at, f.wait, func(s *session.Session, at options, left time.Duration) error {
+		snap := look(ctx, s.Engine, left)
 		if err := cannotSee(snap); err != nil {
 			return err
 		}
-		c.Report = checklist.Of(snap, s.room(ctx, at, f, snap, stderr))
+		c.Report = checklist.Of(snap, roomOf(ctx, s, at, f, snap, stderr))
 		if earlier == nil {
-			if r, ok := s.checks.Before(c.Report); ok {
+			if r, ok := (checkStore{s.ChecksFolder}).Before(c.Report); ok {
 				earlier = &r
 			}
 		}
 		if ctx.Err() != nil { // what an interrupted look has not seen would be compared with after the update
 			return ctx.Err()
 		}
-		if err := s.checks.Keep(c.Report); err != nil {
+		if err := (checkStore{s.ChecksFolder}).Keep(c.Report); err != nil {
 			fmt.Fprintln(stderr, oneLine("this check was not kept for later: "+err.Error()))
 		}
 		return nil
@@ -116,16 +117,16 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 	return nil
 }
 
-// room asks OpenStack what the point about room needs.
-func (s *session) room(ctx context.Context, at place, f checkFlags, snap *core.Snapshot, stderr io.Writer) checklist.Room {
+// roomOf asks OpenStack what the point about room needs.
+func roomOf(ctx context.Context, s *session.Session, at options, f checkFlags, snap *core.Snapshot, stderr io.Writer) checklist.Room {
 	if f.noRoom {
 		return checklist.Room{Why: "it was not asked for (--no-room)"}
 	}
 	r := evacuation.Request{AtOnce: 1}
-	r.Order, _ = updateOrder(ctx, at, snap, s.log, stderr)
+	r.Order, _ = updateOrder(ctx, at, snap, s.Log, stderr)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	p, err := s.engine.ForecastEvacuation(ctx, r, progressOn(stderr))
+	p, err := s.Engine.ForecastEvacuation(ctx, r, progressOn(stderr))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return checklist.Room{Why: fmt.Sprintf("OpenStack did not tell of it in %s", f.timeout)}

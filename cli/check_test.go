@@ -276,7 +276,7 @@ func TestAnInterruptedCheckIsNotKept(t *testing.T) {
 		if code != exitError || out.Len() > 0 {
 			t.Errorf("exit %d: %s%s", code, &out, &errs)
 		}
-		if kept, err := filepath.Glob(filepath.Join(p.journal, "checks", "*", "*")); err != nil || len(kept) > 0 {
+		if kept, err := filepath.Glob(filepath.Join(p.Journal, "checks", "*", "*")); err != nil || len(kept) > 0 {
 			t.Errorf("it is kept: %v, %v", kept, err)
 		}
 	})

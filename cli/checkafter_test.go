@@ -32,7 +32,7 @@ func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
 			t.Fatalf("before: exit %d\n%s", code, out)
 		}
 		// The cluster was opened by another name then. Its checks are in its folder all the same.
-		kept, err := filepath.Glob(filepath.Join(elsewhere.journal, "checks", "*", "*"))
+		kept, err := filepath.Glob(filepath.Join(elsewhere.Journal, "checks", "*", "*"))
 		if err != nil || len(kept) != 1 {
 			t.Fatal(kept, err)
 		}
@@ -46,7 +46,7 @@ func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
 		if err := os.WriteFile(kept[0], []byte(strings.Replace(string(raw), `"mos"`, `"kubernetes"`, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		st.place.management = simManagement(st.Cloud)
+		st.place.Management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()
 		next := st.takesTheRelease()

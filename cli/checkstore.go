@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/cli/outputfile"
 	"lockstep/core/checklist"
 )
 
@@ -32,7 +33,7 @@ func (c checkStore) Keep(r checklist.Report) error {
 	if err := os.MkdirAll(c.folder, 0o700); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(c.folder, r.AsOf.UTC().Format(checkName)), raw, true); err != nil {
+	if err := outputfile.Write(filepath.Join(c.folder, r.AsOf.UTC().Format(checkName)), raw, true); err != nil {
 		return err
 	}
 	names := c.names()

@@ -149,7 +149,7 @@ func claimsReleased(t *testing.T) {
 			st, found = claimStep(s, of)
 			return found && st.Doable()
 		})
-		if preview := p.s.engine.Preview(t.Context(), st.Intent); preview.Err != nil {
+		if preview := p.s.Engine.Preview(t.Context(), st.Intent); preview.Err != nil {
 			t.Fatalf("the dry-run of %s: %v", st.Title, preview.Err)
 		}
 		before := len(bound())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 )
 
@@ -32,18 +33,18 @@ func (e exitWith) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // in order: nothing new is begun, the operator lease is given back, the journal gets its last line. What takes too long for that is ended
 // by the next SIGINT or SIGTERM at once.
 func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
-	return begin(place{sole: true}, args, stdin, stdout, stderr)
+	return begin(options{sole: true}, args, stdin, stdout, stderr)
 }
 
-func begin(p place, args []string, stdin *os.File, stdout, stderr io.Writer) int {
+func begin(p options, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	return execute(ctx, p, args, stdin, stdout, stderr)
 }
 
-// execute runs the command that args name in the place p, whose options the flags set, and returns the exit code.
-func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout, stderr io.Writer) int {
-	p.stderr = stderr
+// execute runs the command that args name, where p says until the flags do, and returns the exit code.
+func execute(ctx context.Context, p options, args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	p.Stderr = stderr
 	root := newRoot(&p, stdin)
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -92,8 +93,7 @@ func calledAs(name string) map[string]string {
 	return map[string]string{cobra.CommandDisplayNameAnnotation: strings.Replace(plugin, "-", " ", 1)}
 }
 
-func newRoot(p *place, stdin *os.File) *cobra.Command {
-	o := &p.options
+func newRoot(o *options, stdin *os.File) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lockstep",
 		Short: "Watch a MOSK cluster update live, and take part in it step by confirmed step",
@@ -108,64 +108,60 @@ It is read-only until you arm it (--write, or the key w).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return dashboard(cmd.Context(), *p, stdin, cmd.OutOrStdout())
+			return dashboard(cmd.Context(), *o, stdin, cmd.OutOrStdout())
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(p), newCheck(p), newClusters(p), newOwners(p), newPlan(p), newWatch(p), newExporter(p), newSnapshot(p),
-		newJournal(p), newReport(p), newHandover(p), newNote(p), newNotes(p),
+	root.AddCommand(newStatus(o), newCheck(o), newClusters(o), newOwners(o), newPlan(o), newWatch(o), newExporter(o), newSnapshot(o),
+		newJournal(o), newReport(o), newHandover(o), newNote(o), newNotes(o),
 		newDemo(o, stdin), newReplay(o, stdin), newExport(), newSim(stdin), newConfig(o), newVersion())
 	return root
 }
 
-// options are the flags. Those of the connection hold for every command.
+// options are the flags, and what follows from them and the configuration. Those of the connection hold for every command.
 type options struct {
-	kubeconfig     string
-	context        string
-	osCloud        string
-	osFromCluster  bool
-	leaseNamespace string
-	management     management
+	session.Place
 
 	clusters bool
 	single   bool // no list of clusters, even on a management cluster
-	readOnly bool
 	write    bool
-	actAs    []string
+	actAs    []string // the controllers of --act-as
 	theme    string
 	ascii    bool
 	record   string // file or folder
 	logFile  string
-	operator string // what the operator calls themselves
 
 	configFile string
 	config     config // from the file, after configure
+
+	log  *session.Log // nil: the file that the flags name, to which client-go writes, too
+	sole bool         // the process runs nothing else, so that a command that goes on for hours may set its memory and processors
 }
 
 func (o *options) addTo(root *cobra.Command) {
 	p := root.PersistentFlags()
-	p.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the MOSK cluster (default $KUBECONFIG, then ~/.kube/config)")
-	p.StringVar(&o.context, "context", "", "kubeconfig context (default: the current one)")
-	p.StringVar(&o.osCloud, "os-cloud", "", "`name` of the cloud in clouds.yaml (default $OS_CLOUD, then the OS_* environment)")
-	p.BoolVar(&o.osFromCluster, "os-from-cluster", false,
+	p.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the MOSK cluster (default $KUBECONFIG, then ~/.kube/config)")
+	p.StringVar(&o.Context, "context", "", "kubeconfig context (default: the current one)")
+	p.StringVar(&o.OSCloud, "os-cloud", "", "`name` of the cloud in clouds.yaml (default $OS_CLOUD, then the OS_* environment)")
+	p.BoolVar(&o.OSFromCluster, "os-from-cluster", false,
 		"read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
-	p.StringVar(&o.leaseNamespace, "lease-namespace", "",
+	p.StringVar(&o.LeaseNamespace, "lease-namespace", "",
 		"`namespace` of the operator Lease (default: the configuration's, else \"default\")")
-	o.management.addTo(p)
+	addManagement(&o.Management, p)
 	p.StringVar(&o.configFile, "config", "",
 		"configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
 	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
-	p.StringVar(&o.operator, "as-operator", "",
+	p.StringVar(&o.Operator, "as-operator", "",
 		"your `name`, for the screen, the operator Lease and the journal (default: the configuration's operator)")
-	_ = root.RegisterFlagCompletionFunc("context", contextWords(func() string { return o.kubeconfig }))
+	_ = root.RegisterFlagCompletionFunc("context", contextWords(func() string { return o.Kubeconfig }))
 	_ = root.RegisterFlagCompletionFunc("management-context",
-		contextWords(func() string { return cmp.Or(o.management.Kubeconfig, o.kubeconfig) }))
+		contextWords(func() string { return cmp.Or(o.Management.Kubeconfig, o.Kubeconfig) }))
 	_ = root.RegisterFlagCompletionFunc("os-cloud", cloudWords)
 	f := root.Flags()
 	f.BoolVar(&o.clusters, "clusters", false,
 		"open the list of all clusters of the management cluster: that of --management-context, else that of --context")
 	f.BoolVar(&o.single, "no-clusters", false, "open the cluster's own dashboard, even where the cluster is a management cluster")
-	f.BoolVar(&o.readOnly, "read-only", false, "writing cannot be armed in this run")
+	f.BoolVar(&o.ReadOnly, "read-only", false, "writing cannot be armed in this run")
 	f.BoolVar(&o.write, "write", false, "arm writing from the start; each step is still confirmed by itself")
 	o.addActAs(root)
 	o.addScreen(root)
@@ -193,21 +189,40 @@ func (o *options) addScreen(cmd *cobra.Command) {
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 }
 
-// configure reads the configuration. Flags override it.
+// configure reads the configuration, and completes the place by it. Flags override it.
 func (o *options) configure() error {
 	var err error
 	if o.config, err = loadConfig(o.configFile); err != nil {
 		return err
 	}
-	o.leaseNamespace = cmp.Or(o.leaseNamespace, o.config.LeaseNamespace)
-	name, ok := core.OperatorName(cmp.Or(o.operator, o.config.Operator))
+	o.LeaseNamespace = cmp.Or(o.LeaseNamespace, o.config.LeaseNamespace)
+	name, ok := core.OperatorName(cmp.Or(o.Operator, o.config.Operator))
 	if !ok {
 		return fmt.Errorf("--as-operator: want %s", nameWanted)
 	}
-	o.operator = name
+	o.Operator = name
 	if file := &o.config.Management.Kubeconfig; *file != "" && !filepath.IsAbs(*file) {
 		*file = filepath.Join(o.config.folder, *file)
 	}
-	o.management = o.management.or(o.config.Management)
+	o.Management = o.Management.Or(o.config.Management)
+	o.Version = programVersion()
+	o.Settings, o.Events, o.Alertmanager = o.config.settings(), o.config.Events, o.config.Alertmanager
 	return nil
+}
+
+// open opens a session on the place. What it plays is looked up here: a list of clusters changes it for each of them.
+func (o *options) open(ctx context.Context, log *session.Log) (*session.Session, error) {
+	var err error
+	if o.Settings.ActAs, o.Selectors, err = o.played(); err != nil {
+		return nil, err
+	}
+	return session.Open(ctx, o.Place, log)
+}
+
+// openLog is the log of this call.
+func (o *options) openLog() (*session.Log, error) {
+	if o.log != nil {
+		return o.log, nil
+	}
+	return session.OpenLog(o.logFile)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -24,7 +25,7 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 		t.Fatal(err)
 	}
 	defer stdin.Close()
-	code = begin(place{}, append([]string{"--log-file", filepath.Join(t.TempDir(), "log")}, args...), stdin, &o, &e)
+	code = begin(options{}, append([]string{"--log-file", filepath.Join(t.TempDir(), "log")}, args...), stdin, &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -156,7 +157,7 @@ func statusForPeopleAndForYAML(t *testing.T, c *sim.Cloud) {
 func statusOfWhatCanBeSeen(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.cloudsYAML = nil
+	p.CloudsYAML = nil
 	code, out, errs := runIn(t, p, "status", "--kubeconfig", c.KubeconfigPath, "-o", "json")
 	if code != exitAttention {
 		t.Fatalf("exit %d: %s", code, errs)
@@ -217,11 +218,11 @@ func TestTextsFromServersAreMadeHarmless(t *testing.T) {
 }
 
 func TestJournalNamesAreSafe(t *testing.T) {
-	a := journalPath("/s", "../../etc/passwd", "https://one")
+	a := session.JournalPath("/s", "../../etc/passwd", "https://one")
 	if filepath.Dir(a) != "/s/journal" {
 		t.Errorf("the journal is %s", a)
 	}
-	if a == journalPath("/s", "../../etc/passwd", "https://two") {
+	if a == session.JournalPath("/s", "../../etc/passwd", "https://two") {
 		t.Error("two servers share a journal because their clusters are called alike")
 	}
 }

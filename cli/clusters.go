@@ -18,7 +18,7 @@ import (
 	"lockstep/core/wording"
 )
 
-func newClusters(p *place) *cobra.Command {
+func newClusters(p *options) *cobra.Command {
 	var (
 		output string
 		wait   patience
@@ -69,7 +69,7 @@ func clustersNeed(v *fleet.View) bool {
 }
 
 // lookAtFleet takes one look at the management cluster.
-func lookAtFleet(ctx context.Context, p place, wait patience) (*fleet.View, error) {
+func lookAtFleet(ctx context.Context, p options, wait patience) (*fleet.View, error) {
 	if err := p.configure(); err != nil {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func lookAtFleet(ctx context.Context, p place, wait patience) (*fleet.View, erro
 	if err != nil {
 		return nil, err
 	}
-	defer log.close()
+	defer log.Close()
 	if wait.named {
-		p.loginFor = max(wait.wait, 1)
+		p.LoginFor = max(wait.wait, 1)
 	}
 	f, err := openFleet(ctx, p, log)
 	if err != nil {

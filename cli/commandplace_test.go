@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/sim"
 )
@@ -42,15 +43,15 @@ func commandsNameWhatTheFlagsName(t *testing.T, c *sim.Cloud) {
 // What the shell has by itself is not repeated.
 func TestWhatTheShellHasIsNotNamed(t *testing.T) {
 	t.Setenv("OS_CLOUD", "mos")
-	for o, want := range map[*options]core.ClusterPlace{
+	for p, want := range map[*session.Place]core.ClusterPlace{
 		{}:                                      {},
-		{kubeconfig: "f", context: "c"}:         {Kubeconfig: "f", Context: "c"},
-		{osCloud: "mos"}:                        {},
-		{osCloud: "other"}:                      {Cloud: "other"},
-		{osCloud: "other", osFromCluster: true}: {},
+		{Kubeconfig: "f", Context: "c"}:         {Kubeconfig: "f", Context: "c"},
+		{OSCloud: "mos"}:                        {},
+		{OSCloud: "other"}:                      {Cloud: "other"},
+		{OSCloud: "other", OSFromCluster: true}: {},
 	} {
-		if got := o.named(); got != want {
-			t.Errorf("%+v: %+v, want %+v", o, got, want)
+		if got := p.ForCommands(); got != want {
+			t.Errorf("%+v: %+v, want %+v", p, got, want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/progress"
@@ -20,26 +20,23 @@ import (
 // completionPatience is how long the names of a live cluster may take: a person waits for them in their shell.
 const completionPatience = 2 * time.Second
 
-// errAsks is why nothing is completed where a login would ask something.
-var errAsks = errors.New("the credential plugin may ask something, and a completion does not")
-
 // fromCluster completes names that only the cluster knows. Where it does not answer in time, or a login would ask a person, nothing is
 // completed, and nothing is said: a shell has no place for it. Nothing is written. It waits for the sources on which the names rest, and
 // for no other: whoever names a node does not wait for OpenStack.
-func fromCluster(p *place, rest func(core.SourceID) bool, names func(*core.Snapshot) []cobra.Completion) cobra.CompletionFunc {
+func fromCluster(p *options, rest func(core.SourceID) bool, names func(*core.Snapshot) []cobra.Completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, part string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx := cmd.Context()
 		if ctx == nil {
 			ctx = context.Background()
 		}
 		at := *p
-		at.stderr, at.unasked = nil, true
+		at.Stderr, at.Unasked = nil, true
 		if !rest(core.SourceInstances) { // each try would send the password: an account is locked after a few that are wrong
-			at.noCloud = "no name that is completed rests on it"
+			at.NoCloud = "no name that is completed rests on it"
 		}
 		var found []cobra.Completion
-		_ = glance(ctx, at, patience{completionPatience, true}, func(s *session, _ place, left time.Duration) error {
-			found = names(lookAt(ctx, s.engine, left, rest))
+		_ = glance(ctx, at, patience{completionPatience, true}, func(s *session.Session, _ options, left time.Duration) error {
+			found = names(lookAt(ctx, s.Engine, left, rest))
 			return nil
 		})
 		return fitting(found, given, part), cobra.ShellCompDirectiveNoFileComp

@@ -17,7 +17,7 @@ import (
 )
 
 // completed are the words that a completion offers, without what it says about them, and all that it printed.
-func completed(t *testing.T, p place, args ...string) (words []string, printed string) {
+func completed(t *testing.T, p options, args ...string) (words []string, printed string) {
 	t.Helper()
 	code, out, _ := runIn(t, p, append([]string{"__complete"}, args...)...)
 	if code != exitFine {

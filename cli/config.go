@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/forecast"
 	"lockstep/tui"
@@ -49,13 +50,13 @@ type config struct {
 		Compute    int `yaml:"compute"`
 		Gateway    int `yaml:"gateway"`
 	} `yaml:"parallel"`
-	RespectNovaAZ bool              `yaml:"respectNovaAZ"`
-	NodeLabels    map[string]string `yaml:"nodeLabels"`
-	Management    management        `yaml:"management"`
-	Clusters      map[string]access `yaml:"clusters"`
-	Notify        notify            `yaml:"notify"`
-	Events        bool              `yaml:"events"`
-	Record        string            `yaml:"record"`
+	RespectNovaAZ bool               `yaml:"respectNovaAZ"`
+	NodeLabels    map[string]string  `yaml:"nodeLabels"`
+	Management    session.Management `yaml:"management"`
+	Clusters      map[string]access  `yaml:"clusters"`
+	Notify        notify             `yaml:"notify"`
+	Events        bool               `yaml:"events"`
+	Record        string             `yaml:"record"`
 
 	Alertmanager core.AlertmanagerPlace `yaml:"alertmanager"`
 
@@ -114,7 +115,7 @@ func (c *config) themeName() string {
 }
 
 // notAField is what the decoder says of a field that it does not know, of any section.
-var notAField = regexp.MustCompile(` not found in type cli\.\S+`)
+var notAField = regexp.MustCompile(` not found in type \w+\.\S+`)
 
 // read takes over the values of a file, and fails on unknown ones.
 func (c *config) read(raw []byte) error {

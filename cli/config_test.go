@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/themes"
 	"lockstep/tui"
@@ -57,12 +58,14 @@ staleAfter: 30s
 parallel: {compute: 5, controller: 2}
 respectNovaAZ: false
 nodeLabels: {gateway: "network-node=yes"}
+events: true
+alertmanager: {namespace: lma, service: alerts}
 `)
 	o := options{}
 	if err := o.configure(); err != nil {
 		t.Fatal(err)
 	}
-	s := o.config.settings()
+	s := o.Settings
 	if s.MaxParallelNodes[core.RoleController] != 2 || !s.AcrossZones || core.DefaultSettings().AcrossZones {
 		t.Errorf("%d controllers at once, across zones %v", s.MaxParallelNodes[core.RoleController], s.AcrossZones)
 	}
@@ -71,13 +74,16 @@ nodeLabels: {gateway: "network-node=yes"}
 		t.Errorf("roles by %v", l)
 	}
 	if s.StaleAfter != 30*time.Second || s.MaxParallelNodes[core.RoleCompute] != 5 || s.MaxParallelNodes[core.RoleGateway] != 1 ||
-		o.leaseNamespace != "lcm" {
-		t.Errorf("%+v, lease in %s", s, o.leaseNamespace)
+		o.LeaseNamespace != "lcm" {
+		t.Errorf("%+v, lease in %s", s, o.LeaseNamespace)
+	}
+	if o.Alertmanager != (core.AlertmanagerPlace{Namespace: "lma", Service: "alerts"}) || !o.Events || o.Version == "" {
+		t.Errorf("Alertmanager is %+v, Events are made: %v, the version is %q", o.Alertmanager, o.Events, o.Version)
 	}
 	if _, err := lookOf(o); err == nil || !strings.Contains(err.Error(), filepath.Join(filepath.Dir(path), "mine.yaml")) {
 		t.Errorf("a theme file lies beside the configuration: %v", err)
 	}
-	o.theme, o.leaseNamespace = "light", ""
+	o.theme, o.LeaseNamespace = "light", ""
 	look, err := lookOf(o)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +99,7 @@ nodeLabels: {gateway: "network-node=yes"}
 
 func TestFlagsGoBeforeTheConfig(t *testing.T) {
 	withConfig(t, "leaseNamespace: lcm\ntheme: light\n")
-	o := options{leaseNamespace: "mine", theme: "mono"}
+	o := options{Place: session.Place{LeaseNamespace: "mine"}, theme: "mono"}
 	if err := o.configure(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +111,8 @@ func TestFlagsGoBeforeTheConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.leaseNamespace != "mine" || look.Theme.Looks[themes.Bad] != mono.Looks[themes.Bad] {
-		t.Errorf("lease in %s, the theme %+v", o.leaseNamespace, look.Theme.Looks[themes.Bad])
+	if o.LeaseNamespace != "mine" || look.Theme.Looks[themes.Bad] != mono.Looks[themes.Bad] {
+		t.Errorf("lease in %s, the theme %+v", o.LeaseNamespace, look.Theme.Looks[themes.Bad])
 	}
 }
 
@@ -127,6 +133,8 @@ func TestBadConfigIsToldWithItsLine(t *testing.T) {
 		"a key of the terminal's": {"keys: {help: [ctrl+z]}\n", "line 1: keys: help: ctrl+z is reserved: terminals use it themselves"},
 		"a word that is none":     {"clipboard: sometimes\n", "line 1: clipboard: want auto or off"},
 		"another kind of file":    {"apiVersion: v1\nkind: Config\n", "line 1: field apiVersion is not a field of the configuration"},
+		"a field of a section":    {"management: {x: 1}\n", "line 1: field x is not a field of the configuration"},
+		"a field of another one":  {"alertmanager: {x: 1}\n", "line 1: field x is not a field of the configuration"},
 		"bytes":                   {"\x00\x01\x02", "control characters are not allowed"},
 	}
 	for name, test := range tests {
@@ -173,15 +181,15 @@ func TestTheOperatorsName(t *testing.T) {
 	withConfig(t, "operator: Anna\n")
 	t.Setenv("SSH_CONNECTION", "10.0.0.7 50022 10.0.0.1 22")
 	for flag, want := range map[string]string{"": "Anna (", "Bert": "Bert ("} {
-		o := options{operator: flag}
+		o := options{Place: session.Place{Operator: flag}}
 		if err := o.configure(); err != nil {
 			t.Fatal(err)
 		}
-		if got := whoRuns(o.operator).String(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, " from 10.0.0.7)") {
+		if got := session.WhoRuns(o.Operator).String(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, " from 10.0.0.7)") {
 			t.Errorf("--as-operator %q: %s", flag, got)
 		}
 	}
-	o := options{operator: "a/b"}
+	o := options{Place: session.Place{Operator: "a/b"}}
 	if err := o.configure(); err == nil || !strings.Contains(err.Error(), "--as-operator: want a name") {
 		t.Errorf("%v", err)
 	}
@@ -202,12 +210,12 @@ func TestTheManagementKubeconfigIsBesideTheConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := options{configFile: file}
-		if err := o.configure(); err != nil || o.management.Kubeconfig != want {
-			t.Errorf("%s is %q, %v; want %q", said, o.management.Kubeconfig, err, want)
+		if err := o.configure(); err != nil || o.Management.Kubeconfig != want {
+			t.Errorf("%s is %q, %v; want %q", said, o.Management.Kubeconfig, err, want)
 		}
-		o = options{configFile: file, management: management{Kubeconfig: "here.yaml"}}
-		if err := o.configure(); err != nil || o.management.Kubeconfig != "here.yaml" {
-			t.Errorf("the flag's is %q, %v", o.management.Kubeconfig, err)
+		o = options{configFile: file, Place: session.Place{Management: session.Management{Kubeconfig: "here.yaml"}}}
+		if err := o.configure(); err != nil || o.Management.Kubeconfig != "here.yaml" {
+			t.Errorf("the flag's is %q, %v", o.Management.Kubeconfig, err)
 		}
 	}
 }

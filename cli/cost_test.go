@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/sim"
@@ -250,13 +251,13 @@ func countedOn(t *testing.T, fleet string, o sim.Options, began int) (*story, *c
 		t.Fatal(err)
 	}
 	st := newStory(t, o)
-	st.place.management = simManagement(st.Cloud)
+	st.place.Management = simManagement(st.Cloud)
 	address, err := url.Parse(st.Management.RESTConfig("").Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &counter{base: st.place.line.transport, management: address.Host, open: map[string]int{}}
-	st.place.line.transport = c
+	c := &counter{base: st.place.Line.Transport, management: address.Host, open: map[string]int{}}
+	st.place.Line.Transport = c
 	st.begin()
 	st.until("all is live", func(s *core.Snapshot) bool {
 		for _, src := range s.Sources {
@@ -279,13 +280,13 @@ func atRest(t *testing.T, fleet string, c *cost) {
 	from := time.Now()
 	time.Sleep(restFor)
 	c.Rest, c.Watches = figuresOf(count.between(from, time.Now()), restFor.Minutes()), count.watches()
-	if hosts, moving := progress.HostsToWatch(st.s.engine.Snapshot()); len(hosts) > 0 || moving {
+	if hosts, moving := progress.HostsToWatch(st.s.Engine.Snapshot()); len(hosts) > 0 || moving {
 		t.Fatalf("it is not at rest: %q", hosts)
 	}
 	st.stop()
 	from = time.Now()
 	p := st.place
-	p.management = management{}
+	p.Management = session.Management{}
 	code, _, errs := runIn(t, p, "plan", "-o", "json", "--kubeconfig", st.KubeconfigPath, "--os-cloud", st.CloudName)
 	if code != exitAttention && code != exitFine {
 		t.Fatalf("exit %d: %s", code, errs)
@@ -299,7 +300,7 @@ func whileNodesMove(t *testing.T, fleet string, c *cost) {
 	const nodes = 4
 	st, count := countedOn(t, fleet, sim.Options{}, nodes)
 	evacuating := func(when string) {
-		if hosts, moving := progress.HostsToWatch(st.s.engine.Snapshot()); len(hosts) != nodes || !moving {
+		if hosts, moving := progress.HostsToWatch(st.s.Engine.Snapshot()); len(hosts) != nodes || !moving {
 			t.Fatalf("%s %d nodes move, want %d", when, len(hosts), nodes)
 		}
 	}

@@ -7,18 +7,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/term"
 
+	"lockstep/cli/outputfile"
+	"lockstep/cli/session"
+	"lockstep/core"
 	"lockstep/themes"
 	"lockstep/tui"
 )
 
 // dashboard opens the screen on the operator's own cluster.
-func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) error {
+func dashboard(ctx context.Context, p options, stdin *os.File, stdout io.Writer) error {
 	if err := p.configure(); err != nil {
 		return err
 	}
@@ -29,32 +33,32 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 	if err != nil {
 		return err
 	}
-	defer log.close()
-	p.recordPath = p.recordTo()
+	defer log.Close()
+	p.recordWhereAsked()
 	if p.opensList(ctx, log) {
 		if err := p.fitsList(); err != nil {
 			return err
 		}
-		f := &fleetScreen{place: p, log: log, title: "Lockstep"}
-		if !p.clusters && !p.management.configured() {
+		f := &fleetScreen{options: p, log: log, title: "Lockstep"}
+		if !p.clusters && !p.Management.Configured() {
 			f.notice = "a management cluster: these are its clusters (--no-clusters opens one dashboard, of itself)"
 		}
 		return f.run(ctx)
 	}
-	p.own = p.named()
-	s, err := open(ctx, p, log)
+	p.Own = p.ForCommands()
+	s, err := p.open(ctx, log)
 	if err != nil {
 		return err
 	}
 	title := "Lockstep"
-	if s.simulated {
+	if s.Simulated {
 		title += " (simulated)"
 	}
-	return s.show(ctx, p.options, title, "")
+	return (&screen{Session: s, title: title}).show(ctx, p)
 }
 
 // fitsList says which flag does not go with the list of clusters; nil for none.
-func (p *place) fitsList() error {
+func (p *options) fitsList() error {
 	switch flag := p.ofOneCluster(); flag {
 	case "":
 		return nil
@@ -78,35 +82,43 @@ func canShow(stdin *os.File, stdout io.Writer, instead string) error {
 	return nil
 }
 
+// screen is the dashboard in front of a session.
+type screen struct {
+	*session.Session
+	title     string
+	notice    string        // besides the session's own
+	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
+	called    string        // the cluster as the list of clusters calls it; empty: it was not opened from one
+	back      func()        // told that the operator goes back to the list of clusters; nil: there is none
+}
+
 // show runs the session with the dashboard in front of it, until the operator leaves or ctx is done.
-func (s *session) show(ctx context.Context, o options, title, notice string) error {
+func (s *screen) show(ctx context.Context, o options) error {
 	look, err := lookOf(o)
 	if err != nil {
 		return err
 	}
-	defer func() { s.tellRest(os.Stderr) }() // after what was standard error is that again
-	if s.log.file != nil {
-		restore, err := redirectStderr(s.log)
-		if err != nil {
-			return fmt.Errorf("redirect standard error to the log: %w", err)
-		}
-		defer restore()
+	defer func() { s.TellRest(os.Stderr) }() // after what was standard error is that again
+	restore, err := s.Log.RedirectStderr()
+	if err != nil {
+		return fmt.Errorf("redirect standard error to the log: %w", err)
 	}
+	defer restore()
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx) })
-	running.Go(func() { s.settle(ctx) })
+	running.Go(func() { s.Run(ctx) })
+	running.Go(func() { s.Settle(ctx) })
 	calls := make(chan tui.Call, 16)
-	running.Go(func() { s.tellRecording(ctx, calls) })
+	running.Go(func() { s.tellTrouble(ctx, calls) })
 	look.Calls, look.CountUrgent = calls, o.config.Notify.by(callTitle)
-	running.Go(func() { s.call(ctx, o.config.Notify, calls) })
+	running.Go(func() { o.config.Notify.call(ctx, s.Session, calls) })
 	look.Arm = o.write
-	notice = strings.Join(slices.DeleteFunc(append([]string{notice}, s.notices...), func(t string) bool { return t == "" }), "; ")
-	look.Rehearsal, look.Owners, look.SaveFile, look.Checks = s.rehearsal, ownerDesk{s.client}, saveHere, s.checks
-	look.Looker, look.Handover = s.looker, s.handover
+	notice := strings.Join(slices.DeleteFunc(append([]string{s.notice}, s.Notices...), func(t string) bool { return t == "" }), "; ")
+	look.Rehearsal, look.Owners, look.SaveFile, look.Checks = s.rehearsal, ownerDesk{s.OpenStack}, saveHere, checkStore{s.ChecksFolder}
+	look.Looker, look.Handover = s.Looker, func(snap *core.Snapshot) ([]string, error) { return handoverOf(s.Session, snap) }
 	look.Back, look.Cluster = s.back, s.called
-	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
+	look.Backend, look.Title, look.Notice, look.Version = s.Engine, s.title, notice, programVersion()
 	err = tui.Run(ctx, look)
 	leave()
 	running.Wait()
@@ -114,6 +126,23 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 		return nil
 	}
 	return err
+}
+
+// tellTrouble shows on the screen what became of the journal, the recording and Events, until ctx is done.
+func (s *screen) tellTrouble(ctx context.Context, calls chan<- tui.Call) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case text := <-s.Troubles:
+			select {
+			case calls <- tui.Call{Trouble: text}:
+			case <-ctx.Done():
+				s.Tell(text) // it is printed at the end
+				return
+			}
+		}
+	}
 }
 
 // lookOf returns the screen's theme, keys and other options, from flags, environment and configuration. Any non-empty NO_COLOR counts.
@@ -157,4 +186,16 @@ func loadTheme(name string) (themes.Theme, error) {
 		return themes.Theme{}, err
 	}
 	return themes.Parse(name, raw)
+}
+
+// saveHere writes a file of the dashboard into the folder where Lockstep was started.
+func saveHere(name string, content []byte) (string, error) {
+	path, err := filepath.Abs(filepath.Base(name))
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s exists already, and is left as it is", path)
+	}
+	return path, outputfile.Write(path, content, false)
 }

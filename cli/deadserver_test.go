@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/sim/bubble"
 	"lockstep/sim/lan"
 )
@@ -41,7 +42,8 @@ func TestEveryCommandAgainstDeadServers(t *testing.T) {
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
-				p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: clouds, line: line{transport: lan.New(1).Transport("lockstep")}}
+				p := options{log: ownLog(t), Place: session.Place{Journal: t.TempDir(), CloudsYAML: clouds,
+					Line: session.Line{Transport: lan.New(1).Transport("lockstep")}}}
 				began := time.Now()
 				code, out, errs := runIn(t, p, append(tt.args, "--kubeconfig", kubeconfig, "--os-cloud", "mos")...)
 				if took := time.Since(began); took > time.Second || code != tt.code || out != "" || !strings.Contains(errs, tt.says) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/sim"
 	"lockstep/sim/scenario"
 )
@@ -87,11 +88,11 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	if err := o.configure(); err != nil {
 		return err
 	}
-	log, err := openLog(o.logFile)
+	log, err := session.OpenLog(o.logFile)
 	if err != nil {
 		return err
 	}
-	defer log.close()
+	defer log.Close()
 	dir, err := os.MkdirTemp("", "lockstep-demo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
@@ -100,7 +101,7 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	so.Dir, so.Log, so.Paused = dir, log.Logger, true
 	if n := len(so.Scenario.Nodes); n > patient {
 		fmt.Fprintf(stderr, "Starting a simulated cloud of %d nodes and %d instances …\n", n, len(so.Scenario.Instances))
-		limitMemory(startLimit(n))
+		session.LimitStart(n)
 	}
 	cloud, err := sim.Start(ctx, so)
 	if err != nil {
@@ -108,38 +109,38 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	}
 	defer cloud.Close()
 	so.Scenario.Instances = nil // the cloud has them now, and a fleet has 100,000
-	// The demo uses its own files, whatever the environment says: it must never touch a real cluster.
-	o.kubeconfig, o.context, o.osCloud, o.osFromCluster = cloud.KubeconfigPath, "", cloud.CloudName, false
-	o.leaseNamespace = "default"
-	o.management = simManagement(cloud)
 	cloudsYAML, err := os.ReadFile(cloud.CloudsYAMLPath)
 	if err != nil {
 		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)
 	}
-	p := place{options: o, recordPath: o.record, name: simCluster(cloud.Scenario),
-		clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}
+	// The demo has a place and files of its own, whatever the flags and the environment say: it must never touch a real cluster.
+	o.Place = session.Place{Name: simCluster(cloud.Scenario), Kubeconfig: cloud.KubeconfigPath, OSCloud: cloud.CloudName,
+		CloudsYAML: cloudsYAML, Management: simManagement(cloud), Alertmanager: o.Alertmanager,
+		Version: o.Version, Operator: o.Operator, LeaseNamespace: "default", Settings: o.Settings, Events: o.Events,
+		Journal: dir, RecordPath: o.record, MustRecord: o.record != "",
+		Clock: cloud.Clock.Now, Pace: so.Speed, InProcess: true}
 	if manyClusters(cloud.Scenario) {
-		for flag, given := range map[string]bool{"--act-as": len(p.actAs) > 0, "--record": p.record != ""} {
+		for flag, given := range map[string]bool{"--act-as": len(o.actAs) > 0, "--record": o.record != ""} {
 			if given {
 				return errors.New(flag + " goes with one cluster, and this scenario has several")
 			}
 		}
-		return demoClusters(ctx, p, cloud, log)
+		return demoClusters(ctx, o, cloud, log)
 	}
-	s, err := open(ctx, p, log)
-	if err != nil {
-		return err
-	}
-	title, notice := simTitle(cloud.Scenario, so.Speed)
-	s.rehearsal = &rehearsal{cloud}
 	// The story begins when the screen shows the cloud: nothing of it is missed, and the controllers of a fleet do not compete with its
 	// first lists. It does not wait for a server that is silent.
-	begin := time.AfterFunc(curtain, cloud.Clock.Resume)
-	s.begin = func() {
+	var begin *time.Timer
+	o.Begin = func() {
 		if begin.Stop() {
 			cloud.Clock.Resume()
 		}
 	}
+	s, err := o.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	begin = time.AfterFunc(curtain, cloud.Clock.Resume)
 	defer begin.Stop()
-	return s.show(ctx, o, title, notice+" (f4: the panel)")
+	title, notice := simTitle(cloud.Scenario, so.Speed)
+	return (&screen{Session: s, title: title, notice: notice + " (f4: the panel)", rehearsal: &rehearsal{cloud}}).show(ctx, o)
 }

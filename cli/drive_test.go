@@ -32,7 +32,7 @@ func TestAPlannedUpdateIsDrivenByItsSteps(t *testing.T) {
 func plannedUpdate(t *testing.T) {
 	const openstack, masters, workers, rest = "openstack", "k8s-controllers", "k8s-workers-mos-default", "mcc-components"
 	st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: brief})
-	st.place.management = simManagement(st.Cloud)
+	st.place.Management = simManagement(st.Cloud)
 	st.begin()
 	commence := func(key string) core.Intent { return core.Intent{Kind: core.IntentCommence, PlanStep: key} }
 	uncommence := func(key string) core.Intent { return core.Intent{Kind: core.IntentUncommence, PlanStep: key} }
@@ -115,7 +115,7 @@ func (st *story) takesTheRelease() (next core.Step) {
 func TestAClusterWithoutAPlanIsDrivenByItsSteps(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "release-offered"), Timing: brief})
-		st.place.management = simManagement(st.Cloud)
+		st.place.Management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()
 		next := st.takesTheRelease()
@@ -134,7 +134,7 @@ func TestTheReleaseThatIsTypedIsTheOneThatTheClusterComesTo(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		const patch, major = "mosk-17-4-6-25-1-1", "mosk-21-0-0-25-2"
 		st := newStory(t, sim.Options{Scenario: told(t, "releases-offered"), Timing: brief})
-		st.place.management = simManagement(st.Cloud)
+		st.place.Management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()
 		give := func(release string) core.Step {

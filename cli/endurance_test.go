@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core/engine"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -65,7 +66,7 @@ func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told, Paused: true})
 		ledger := follow(st.Kube)
 		st.begin()
-		st.until("all is live", allKnown) // earlier states are not transitions
+		st.until("all is live", sessiontest.AllKnown) // earlier states are not transitions
 		st.Clock.Resume()
 		began := time.Now()
 		var sizes []size
@@ -84,10 +85,10 @@ func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 					len(told.Nodes))
 			}
 		}
-		st.until("all is live again", allKnown)
+		st.until("all is live again", sessiontest.AllKnown)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		ledger.compare(t, recordsOf(t, st.s.journal.Path()))
+		ledger.compare(t, recordsOf(t, st.s.Journal.Path()))
 		// The cloud remembers all of its migrations, as a real one does. A session that has watched for hours holds no more than a
 		// new one that sees the same.
 		synctest.Wait()
@@ -97,7 +98,7 @@ func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 		synctest.Wait()
 		nobody := measured()
 		st.begin()
-		st.until("all is live to another session", allKnown)
+		st.until("all is live to another session", sessiontest.AllKnown)
 		synctest.Wait()
 		begun := measured()
 		t.Logf("with the session: %s; without: %s; with a new one: %s", watched, nobody, begun)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/derivedtest"
@@ -63,7 +64,7 @@ func TestWhateverAScenarioTells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				st := newStory(t, sim.Options{Scenario: told(t, name), Timing: brief})
-				st.place.management = simManagement(st.Cloud)
+				st.place.Management = simManagement(st.Cloud)
 				st.begin()
 				looks := make([]func(*core.Snapshot) (wrong, awaited []string), len(everyScenario))
 				for i, r := range everyScenario {
@@ -162,7 +163,7 @@ func causesTold(st *story, name string) func(*core.Snapshot) (wrong, awaited []s
 					continue // of what is not awaited, or was found, the log is read once
 				}
 				read[a.ID+string(id)] = true
-				line, found, err := suspect.Find(st.t.Context(), st.s.looker)
+				line, found, err := suspect.Find(st.t.Context(), st.s.Looker)
 				if err != nil {
 					wrong = append(wrong, fmt.Sprintf("%s: %v", a.ID, err))
 				}
@@ -219,11 +220,11 @@ func consequences(_ *story, name string) func(*core.Snapshot) (wrong, awaited []
 
 // Each node has one urgent entry about itself.
 func urgentOnce(*story, string) func(*core.Snapshot) (wrong, awaited []string) {
-	return each(urgencyOf)
+	return each(sessiontest.Urgency)
 }
 
 func noOldFacts(*story, string) func(*core.Snapshot) (wrong, awaited []string) {
-	return each(offeredOnOldFacts)
+	return each(sessiontest.OfferedOnOldFacts)
 }
 
 // keptIsAnew compares at each Snapshot until the trouble has begun, and once a minute from then on.

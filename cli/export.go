@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/outputfile"
 	"lockstep/cli/pseudonym"
 	"lockstep/core/recording"
 )
@@ -52,7 +53,7 @@ The exit code is 0 when the whole recording was written, 2 when it was cut off o
 }
 
 func exportRecording(ctx context.Context, path string, f exportFlags, stdout, stderr io.Writer) error {
-	if err := canWrite("-o", f.output, f.force); err != nil {
+	if err := outputfile.Check("-o", f.output, f.force); err != nil {
 		return err
 	}
 	rec, err := openRecording(path, stderr)
@@ -71,13 +72,13 @@ func exportRecording(ctx context.Context, path string, f exportFlags, stdout, st
 
 // exportTo writes the file, or standard output, and tells how large it is. Once ctx is done, no file is left.
 func exportTo(ctx context.Context, rec *recording.Recording, f exportFlags, stdout io.Writer) (size int64, err error) {
-	if f.output == toStdout {
+	if f.output == outputfile.Stdout {
 		c := &countedBytes{w: stdout}
 		err := writeExport(ctx, rec, f.redact, c)
 		return c.n, err
 	}
 	// It is written beside its place, and is whole when it is there. Its folder is the one in which it will be.
-	path := behindLinks(f.output)
+	path := outputfile.BehindLinks(f.output)
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
 	if err != nil {
 		return 0, fmt.Errorf("write %s: %w", f.output, err)
@@ -87,7 +88,7 @@ func exportTo(ctx context.Context, rec *recording.Recording, f exportFlags, stdo
 	if err := errors.Join(writeExport(ctx, rec, f.redact, c), tmp.Sync(), tmp.Close()); err != nil {
 		return 0, fmt.Errorf("write %s: %w", f.output, err)
 	}
-	return c.n, putInPlace(tmp.Name(), path, f.force)
+	return c.n, outputfile.PutInPlace(tmp.Name(), path, f.force)
 }
 
 func writeExport(ctx context.Context, rec *recording.Recording, redact bool, w io.Writer) error {
@@ -102,7 +103,7 @@ func writeExport(ctx context.Context, rec *recording.Recording, redact bool, w i
 // reportExport says what was written.
 func reportExport(stdout, stderr io.Writer, rec *recording.Recording, f exportFlags, size int64) error {
 	report, where := stdout, f.output
-	if f.output == toStdout {
+	if f.output == outputfile.Stdout {
 		report, where = stderr, "the recording"
 	}
 	fmt.Fprintf(report, "Wrote %s: %d frames, %s, %d events, %s.\n", oneLine(where), rec.Frames, rec.To.Sub(rec.From).Round(time.Second),

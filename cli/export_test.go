@@ -34,8 +34,8 @@ import (
 func recordUpdate(t *testing.T) (file string, names map[string]bool) {
 	t.Helper()
 	st := newStory(t, sim.Options{Scenario: told(t, "smooth"), Speed: 120, Paused: true})
-	st.place.recordPath = t.TempDir()
-	st.place.options.operator, st.place.management = "Anna Meier", simManagement(st.Cloud)
+	st.place.RecordPath = t.TempDir()
+	st.place.Operator, st.place.Management = "Anna Meier", simManagement(st.Cloud)
 	st.begin()
 	names = map[string]bool{"Anna": true, "Meier": true, "quokka": true}
 	st.arm()
@@ -49,7 +49,7 @@ func recordUpdate(t *testing.T) (file string, names map[string]bool) {
 	st.confirm(core.Intent{Kind: core.IntentSetMode, Node: node, Nodes: []string{node}, Mode: core.ModeManual})
 	note := core.Note{On: core.NoteOn{Node: node, Label: st.last.Nodes[node].Label()}, Text: "the owner of quokka is told",
 		Until: st.last.Now.Add(time.Hour)}
-	if _, err := st.s.engine.Note(t.Context(), note); err != nil {
+	if _, err := st.s.Engine.Note(t.Context(), note); err != nil {
 		t.Fatal(err)
 	}
 	st.until("the node that is manual waits", func(s *core.Snapshot) bool {
@@ -71,7 +71,7 @@ func recordUpdate(t *testing.T) (file string, names map[string]bool) {
 	time.Sleep(10 * time.Second)
 	synctest.Wait()
 	st.stop()
-	files, err := filepath.Glob(filepath.Join(st.place.recordPath, "*.lockrec"))
+	files, err := filepath.Glob(filepath.Join(st.place.RecordPath, "*.lockrec"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("the recording is in %v", files)
 	}
@@ -195,7 +195,7 @@ func TestAnExportedUpdateNamesNothingAndPlaysTheSame(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		file, names := recordUpdate(t)
 		out := filepath.Join(t.TempDir(), "bug.lockrec")
-		p := place{}
+		p := options{}
 		code, says, errs := runIn(t, p, "export", "--redact", file, "-o", out)
 		if code != exitFine || !strings.Contains(says, "made up") {
 			t.Fatalf("exit %d: %s%s", code, says, errs)
@@ -253,7 +253,7 @@ func TestExportWritesARecordingAgain(t *testing.T) {
 	const recorded = "testdata/recording-1.lockrec"
 	folder := t.TempDir()
 	out, cut := filepath.Join(folder, "a.lockrec"), filepath.Join(folder, "cut.lockrec")
-	if code, says, errs := runIn(t, place{}, "export", recorded, "-o", out); code != exitFine || strings.Contains(says, "made up") {
+	if code, says, errs := runIn(t, options{}, "export", recorded, "-o", out); code != exitFine || strings.Contains(says, "made up") {
 		t.Fatalf("exit %d: %s%s", code, says, errs)
 	}
 	before, _ := shapes(t, recorded, 1)
@@ -265,31 +265,31 @@ func TestExportWritesARecordingAgain(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read it: %v", err)
 	}
-	if code, _, errs := runIn(t, place{}, "export", recorded, "-o", out); code != exitError || !strings.Contains(errs, "exists") {
+	if code, _, errs := runIn(t, options{}, "export", recorded, "-o", out); code != exitError || !strings.Contains(errs, "exists") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	if code, _, errs := runIn(t, place{}, "export", recorded, "--redact", "--force", "-o", out); code != exitFine {
+	if code, _, errs := runIn(t, options{}, "export", recorded, "--redact", "--force", "-o", out); code != exitFine {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	rec, err := recording.Open(out)
 	if err != nil || !rec.Head.Pseudonymous || !strings.Contains(replayNotice(rec), "its names are made up") {
 		t.Errorf("whoever plays it is not told: %v", err)
 	}
-	code, raw, errs := runIn(t, place{}, "export", recorded, "-o", "-")
+	code, raw, errs := runIn(t, options{}, "export", recorded, "-o", "-")
 	if code != exitFine || !recording.Is([]byte(raw)) || !strings.Contains(errs, "Wrote the recording") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if err := os.WriteFile(cut, []byte(raw[:len(raw)/2]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, says, errs := runIn(t, place{}, "export", cut, "--force", "-o", out); code != exitAttention ||
+	if code, says, errs := runIn(t, options{}, "export", cut, "--force", "-o", out); code != exitAttention ||
 		!strings.Contains(errs, "cut off") || strings.Contains(says, "cut off") {
 		t.Errorf("exit %d: %s%s", code, says, errs)
 	}
 	if rec, err = recording.Open(out); err != nil || !rec.Cut {
 		t.Errorf("it does not say that it was cut off: %v", err)
 	}
-	if code, _, errs := runIn(t, place{}, "export", "testdata/found.yaml", "-o", out+"2"); code != exitError ||
+	if code, _, errs := runIn(t, options{}, "export", "testdata/found.yaml", "-o", out+"2"); code != exitError ||
 		!strings.Contains(errs, "no recording") {
 		t.Errorf("exit %d: %s", code, errs)
 	}

@@ -17,13 +17,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 )
 
 // exporterAddress is where the exporter listens by default: only this machine reaches it.
 const exporterAddress = "127.0.0.1:9876"
 
-func newExporter(p *place) *cobra.Command {
+func newExporter(p *options) *cobra.Command {
 	address := exporterAddress
 	cmd := &cobra.Command{
 		Use:   "exporter",
@@ -49,7 +50,7 @@ interrupt, a SIGTERM or a SIGHUP, and 1 when it cannot listen, or when the kubec
 	return cmd
 }
 
-func export(ctx context.Context, p place, address string, stderr io.Writer) error {
+func export(ctx context.Context, p options, address string, stderr io.Writer) error {
 	if err := p.configure(); err != nil {
 		return err
 	}
@@ -57,36 +58,36 @@ func export(ctx context.Context, p place, address string, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	defer log.close()
+	defer log.Close()
 	// It listens first: nobody waits for a cluster to learn that the port is taken.
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
-	p.readOnly, p.oneLook = true, true
-	p.own = p.named()
-	s, err := open(ctx, p, log)
+	p.ReadOnly, p.OneLook = true, true
+	p.Own = p.ForCommands()
+	s, err := p.open(ctx, log)
 	if err != nil {
 		return err
 	}
-	for _, n := range s.notices {
+	for _, n := range s.Notices {
 		fmt.Fprintln(stderr, oneLine(n))
 	}
-	if s.unloaded != nil { // nobody is there to correct it and begin anew, as on a screen; what starts the exporter again loads it again
-		return s.unloaded
+	if s.NotLoaded != nil { // nobody is there to correct it and begin anew, as on a screen; what starts the exporter again loads it again
+		return s.NotLoaded
 	}
 	fmt.Fprintf(stderr, "lockstep: metrics are served at http://%s/metrics\n", listener.Addr())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	journal := newJournalWatch(s.kept)
+	journal := newJournalWatch(s.JournalPath)
 	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx) })
+	running.Go(func() { s.Run(ctx) })
 	if p.sole {
-		running.Go(func() { s.settle(ctx) })
+		running.Go(func() { s.Settle(ctx) })
 	}
 	running.Go(func() { journal.run(ctx) })
-	err = serveMetrics(ctx, listener, metricsHandler(s.engine.Snapshot, journal), log)
+	err = serveMetrics(ctx, listener, metricsHandler(s.Engine.Snapshot, journal), log)
 	stop()
 	running.Wait()
 	return err
@@ -113,7 +114,7 @@ func metricsHandler(snapshot func() *core.Snapshot, journal *journalWatch) http.
 }
 
 // serveMetrics serves until ctx is done. A scraper that is slow, or gone, holds up nobody else, and is cut off.
-func serveMetrics(ctx context.Context, listener net.Listener, handler http.Handler, log *log) error {
+func serveMetrics(ctx context.Context, listener net.Listener, handler http.Handler, log *session.Log) error {
 	server := &http.Server{Handler: handler, ReadTimeout: scrapeWithin, WriteTimeout: 2 * scrapeWithin, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: stdlog.New(logWriter{log}, "", 0)}
 	ended := make(chan error, 1)
@@ -135,7 +136,7 @@ func serveMetrics(ctx context.Context, listener net.Listener, handler http.Handl
 }
 
 // logWriter writes what the HTTP server says about connections into the log.
-type logWriter struct{ log *log }
+type logWriter struct{ log *session.Log }
 
 // Write implements io.Writer.
 func (w logWriter) Write(line []byte) (int, error) {

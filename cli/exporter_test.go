@@ -61,18 +61,18 @@ func beginning(series map[string]string, name string) []string {
 func exported(t *testing.T, c *sim.Cloud) (http.Handler, *journalWatch) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.options = ownOptions(t, c)
-	p.readOnly, p.oneLook = true, true
-	s, err := open(t.Context(), p, p.log)
+	configured(t, &p, c)
+	p.ReadOnly, p.OneLook = true, true
+	s, err := p.open(t.Context(), p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx) })
+	running.Go(func() { s.Run(ctx) })
 	t.Cleanup(func() { stop(); running.Wait() })
-	journal := newJournalWatch(s.kept)
-	h := metricsHandler(s.engine.Snapshot, journal)
+	journal := newJournalWatch(s.JournalPath)
+	h := metricsHandler(s.Engine.Snapshot, journal)
 	if before := scraped(t, h); before["lockstep_update_known"] != "0" || before["lockstep_update_running"] != "" ||
 		before["lockstep_nodes_late"] != "" || before[`lockstep_entries{severity="urgent"}`] != "" || before["lockstep_entries_aside"] != "" {
 		t.Errorf("before anything was seen it says %v", before)

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/cli/session"
 )
 
 // A kubeconfig that cannot be loaded is never loaded again: the exporter ends, and does not serve that nothing is known for good.
 func TestAnExporterWithoutAKubeconfigEnds(t *testing.T) {
-	p := place{journal: t.TempDir(), log: ownLog(t), noCloud: "a test of the exporter"}
-	p.kubeconfig = filepath.Join(t.TempDir(), "not-there")
+	p := options{log: ownLog(t), Place: session.Place{Journal: t.TempDir(), NoCloud: "a test of the exporter"}}
+	p.Kubeconfig = filepath.Join(t.TempDir(), "not-there")
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
 	var stderr strings.Builder

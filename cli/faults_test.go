@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"lockstep/core"
-	"lockstep/kube"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/bubble/lane"
@@ -68,7 +67,7 @@ func newRig(t *testing.T, o sim.Options, change ...func(*story)) *rig {
 		c(r.story)
 	}
 	r.begin()
-	r.screen = &watched{model: tui.New(tui.Options{Backend: r.s.engine, Rehearsal: &rehearsal{r.Cloud}})}
+	r.screen = &watched{model: tui.New(tui.Options{Backend: r.s.Engine, Rehearsal: &rehearsal{r.Cloud}})}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	input, keys := io.Pipe()
 	program := tea.NewProgram(r.screen, tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(io.Discard), tea.WithWindowSize(200, 60),
@@ -105,19 +104,6 @@ func (r *rig) showsOneOf(texts []string) {
 			r.t.Fatalf("the screen does not show %q, but\n%s", texts, r.screen.shows())
 		}
 	}
-}
-
-func sourceTexts(s *core.Snapshot) string {
-	var b strings.Builder
-	if s == nil {
-		return "unknown"
-	}
-	ids := slices.Concat(kube.Sources(), openStackSources(), core.ManagementSources())
-	for _, id := range ids {
-		src := s.Sources[id]
-		fmt.Fprintf(&b, "  %s %s, %v\n", id, src.State, src.Err)
-	}
-	return b.String()
 }
 
 // live tells whether all sources of a server are live.
@@ -263,7 +249,7 @@ func (r *rig) goesThrough(st switchboard.State) {
 	case unseen[st.Kind], st.Server == fault.Identity && st.Kind == "token-expires":
 		r.meets(st)
 		time.Sleep(time.Minute) // nothing may be lost in this time
-		r.last = r.s.engine.Snapshot()
+		r.last = r.s.Engine.Snapshot()
 	case told:
 		if halved[st.Kind] && st.Server.IsKubernetes() {
 			r.nodeChanges()

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/fleet"
 	"lockstep/kube"
@@ -22,9 +23,9 @@ type fleetWatch struct {
 	client    *kube.Client
 	watcher   *kube.FleetWatcher
 	collector *fleet.Collector
-	clock     func() time.Time // the clusters' time
-	follows   *simulatedClock  // behind it, where the clusters are simulated ones with a clock of their own; nil otherwise
-	pace      float64          // how much faster than real time it runs; 0 means 1
+	clock     func() time.Time        // the clusters' time
+	follows   *session.SimulatedClock // behind it, where the clusters are simulated ones with a clock of their own; nil otherwise
+	pace      float64                 // how much faster than real time it runs; 0 means 1
 	news      chan fleetNews
 
 	mu     sync.Mutex
@@ -38,30 +39,30 @@ type fleetNews struct {
 }
 
 // openFleet loads the login of the management cluster: the one that is named as such, else the cluster of the flags. It asks no server.
-func openFleet(ctx context.Context, p place, log *log) (*fleetWatch, error) {
-	options := p.kubeOptions()
-	if p.management.configured() {
-		options = p.managementOptions()
+func openFleet(ctx context.Context, p options, log *session.Log) (*fleetWatch, error) {
+	options := p.KubeOptions()
+	if p.Management.Configured() {
+		options = p.ManagementOptions()
 	}
 	client, err := kube.Load(options)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.getCredentials(ctx, log, client, "the management cluster"); err != nil {
+	if err := p.GetCredentials(ctx, log, client, "the management cluster"); err != nil {
 		return nil, err
 	}
-	follows, _ := p.followClock(ctx, log, client)
-	f := &fleetWatch{client: client, collector: fleet.NewCollector(client.ContextName, p.config.knownClusters()...), clock: p.clock,
-		follows: follows, pace: p.pace, news: make(chan fleetNews, 64), ears: map[chan *fleet.View]bool{}}
+	follows, _ := p.FollowClock(ctx, log, client)
+	f := &fleetWatch{client: client, collector: fleet.NewCollector(client.ContextName, p.config.knownClusters()...), clock: p.Clock,
+		follows: follows, pace: p.Pace, news: make(chan fleetNews, 64), ears: map[chan *fleet.View]bool{}}
 	if f.clock == nil {
 		f.clock = time.Now
 	}
 	watch := kube.WatchOptions{Log: log.Logger}
-	if p.pace > 1 {
-		watch = hurried(watch)
+	if p.Pace > 1 {
+		watch = session.Hurried(watch)
 	}
 	o := kube.FleetOptions{WatchOptions: watch}
-	if p.pace > 1 {
+	if p.Pace > 1 {
 		o.Look, o.EachDuration = 10*time.Second, 30*time.Second
 	}
 	for _, id := range p.config.knownClusters() {
@@ -85,7 +86,7 @@ func (f *fleetWatch) run(ctx context.Context) {
 	}()
 	if f.follows != nil {
 		var following sync.WaitGroup
-		following.Go(func() { f.follows.run(ctx) })
+		following.Go(func() { f.follows.Run(ctx) })
 		defer following.Wait()
 	}
 	due := time.NewTimer(fleetEvery)

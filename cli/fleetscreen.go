@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/fleet"
 	"lockstep/kube"
@@ -19,24 +20,23 @@ import (
 // fleetScreen is the list of the clusters of a management cluster, and the dashboard of the one that is open. One is open at a time:
 // before the list is shown again, its session has ended, and with it its lease.
 type fleetScreen struct {
-	place   place
-	log     *log
-	title   string
-	notice  string
-	prepare func(*session) // what a demo does to each session; nil: nothing
-	look    func(*tui.Options)
+	options   options
+	log       *session.Log
+	title     string
+	notice    string
+	rehearsal tui.Rehearsal // behind the demo's panel; nil on real clusters
 }
 
 // onManagement tells whether the cluster of the flags is the management cluster that is named beside it. It asks no server.
-func (p *place) onManagement() bool {
-	if !p.management.configured() {
+func (p *options) onManagement() bool {
+	if !p.Management.Configured() {
 		return false
 	}
-	cluster, err := kube.Load(p.kubeOptions())
+	cluster, err := kube.Load(p.KubeOptions())
 	if err != nil {
 		return false
 	}
-	management, err := kube.Load(p.managementOptions())
+	management, err := kube.Load(p.ManagementOptions())
 	return err == nil && cluster.Server == management.Server
 }
 
@@ -45,11 +45,11 @@ const probing = 2 * time.Second
 
 // ofOneCluster is the flag that is about one cluster; empty when there is none. In a list of clusters it would hold for all of them, or for
 // none.
-func (p *place) ofOneCluster() string {
+func (p *options) ofOneCluster() string {
 	for _, f := range []struct {
 		flag  string
 		given bool
-	}{{"--write", p.write}, {"--act-as", len(p.actAs) > 0}, {"--os-cloud", p.osCloud != ""}, {"--os-from-cluster", p.osFromCluster},
+	}{{"--write", p.write}, {"--act-as", len(p.actAs) > 0}, {"--os-cloud", p.OSCloud != ""}, {"--os-from-cluster", p.OSFromCluster},
 		{"--record", p.record != ""}} {
 		if f.given {
 			return f.flag
@@ -61,14 +61,14 @@ func (p *place) ofOneCluster() string {
 // opensList tells whether the dashboard begins with the list of clusters: where the flags say so, where the cluster is the management
 // cluster that is named beside it, and where nothing is said and the server is one. The server is not asked where a credential plugin might
 // ask a person for that, nor where a flag is about one cluster.
-func (p *place) opensList(ctx context.Context, log *log) bool {
+func (p *options) opensList(ctx context.Context, log *session.Log) bool {
 	switch {
 	case p.clusters || !p.single && p.onManagement():
 		return true
-	case p.single || p.management.configured() || p.ofOneCluster() != "":
+	case p.single || p.Management.Configured() || p.ofOneCluster() != "":
 		return false
 	}
-	client, err := kube.Load(p.kubeOptions())
+	client, err := kube.Load(p.KubeOptions())
 	if err != nil || client.Asks() != "" {
 		return false
 	}
@@ -83,18 +83,18 @@ func (p *place) opensList(ctx context.Context, log *log) bool {
 
 // run shows the list until the operator leaves, or ctx is done.
 func (f *fleetScreen) run(ctx context.Context) error {
-	watch, err := openFleet(ctx, f.place, f.log)
+	watch, err := openFleet(ctx, f.options, f.log)
 	if err != nil {
 		return err
 	}
 	watching, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { watch.run(watching) })
-	if watch.client.Simulated && f.place.clock == nil {
+	if watch.client.Simulated && f.options.Clock == nil {
 		f.title += " (simulated)"
 	}
 	defer func() { stop(); running.Wait() }()
-	desk := &fleetDesk{fleetWatch: watch, config: &f.place.config, log: f.log, by: whoRuns(f.place.operator).String()}
+	desk := &fleetDesk{fleetWatch: watch, config: &f.options.config, log: f.log, by: session.WhoRuns(f.options.Operator).String()}
 	list := tui.NewClusters(desk)
 	notice := f.notice
 	for {
@@ -107,7 +107,7 @@ func (f *fleetScreen) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.As(err, new(keptTerminal)):
+		case errors.As(err, new(session.KeptTerminal)):
 			return err
 		case err != nil:
 			f.log.Warn("open a cluster", "cluster", id.String(), "error", err)
@@ -120,21 +120,17 @@ func (f *fleetScreen) run(ctx context.Context) error {
 
 // list shows the list until a cluster is chosen; nil when the operator leaves.
 func (f *fleetScreen) list(ctx context.Context, list *tui.Clusters, notice string) (*fleet.ID, error) {
-	look, err := lookOf(f.place.options)
+	look, err := lookOf(f.options)
 	if err != nil {
 		return nil, err
 	}
-	if f.log.file != nil {
-		restore, err := redirectStderr(f.log)
-		if err != nil {
-			return nil, fmt.Errorf("redirect standard error to the log: %w", err)
-		}
-		defer restore()
+	restore, err := f.log.RedirectStderr()
+	if err != nil {
+		return nil, fmt.Errorf("redirect standard error to the log: %w", err)
 	}
+	defer restore()
 	look.Title, look.Notice, look.Version = f.title, notice, programVersion()
-	if f.look != nil {
-		f.look(&look)
-	}
+	look.Rehearsal = f.rehearsal
 	id, err := tui.RunClusters(ctx, look, list)
 	if errors.Is(err, context.Canceled) {
 		return nil, nil
@@ -149,15 +145,13 @@ func (f *fleetScreen) open(ctx context.Context, desk *fleetDesk, id fleet.ID) (b
 	if err != nil {
 		return false, err
 	}
-	s, err := open(ctx, p, f.log)
+	s, err := p.open(ctx, f.log)
 	if err != nil {
 		return false, err
 	}
-	s.back, s.called = func() { back = true }, listedAs(id)
-	if f.prepare != nil {
-		f.prepare(s)
-	}
-	err = s.show(ctx, p.options, f.title, "esc leads back to the list of clusters")
+	front := screen{Session: s, title: f.title, notice: "esc leads back to the list of clusters", rehearsal: f.rehearsal, called: listedAs(id),
+		back: func() { back = true }}
+	err = front.show(ctx, p)
 	return back, err
 }
 
@@ -169,17 +163,17 @@ func listedAs(id fleet.ID) string {
 	return oneLine(id.String())
 }
 
-// placeOf is the place of one cluster; login is what was read of it on the management cluster, nil for nothing. Nothing there comes from
-// what names another cluster or cloud: neither the flags nor $OS_CLOUD.
-func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given) (place, error) {
-	p := f.place
+// placeOf are the options of one cluster's session; login is what was read of it on the management cluster, nil for nothing. Nothing there
+// comes from what names another cluster or cloud: neither the flags nor $OS_CLOUD.
+func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given) (options, error) {
+	p := f.options
 	a, err := p.config.accessOf(id, watch.seen())
 	if err != nil {
 		return p, err
 	}
-	m := management{Kubeconfig: p.kubeconfig, Context: watch.client.ContextName}
-	if p.management.configured() {
-		m = p.management
+	m := session.Management{Kubeconfig: p.Kubeconfig, Context: watch.client.ContextName}
+	if p.Management.Configured() {
+		m = p.Management
 	}
 	switch {
 	case a.configured():
@@ -190,21 +184,21 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 	if m.Namespace, m.Cluster = id.Project, id.Name; a.Kubeconfig != "" || login != nil && !watch.client.Scattered {
 		m.Kubeconfig = cmp.Or(m.Kubeconfig, watch.client.File) // it is not in the cluster's own file
 	}
-	p.management = m
-	p.kubeconfig, p.context, p.given = cmp.Or(a.Kubeconfig, p.kubeconfig), a.Context, login
+	p.Management = m
+	p.Kubeconfig, p.Context, p.Given = cmp.Or(a.Kubeconfig, p.Kubeconfig), a.Context, login
 	if login != nil {
-		p.kubeconfig = "" // what names the management cluster's file is said with its commands
+		p.Kubeconfig = "" // what names the management cluster's file is said with its commands
 	}
-	p.osCloud, p.osFromCluster, p.write, p.actAs = a.OSCloud, a.OSFromCluster, false, nil
-	if p.clock == nil { // the files of a rehearsal are gone when it ends
-		if p.own = p.named(); login != nil {
-			p.own.Kubeconfig = kube.ClusterLoginSecret(id.Name) // what a person calls the file made of it
+	p.OSCloud, p.OSFromCluster, p.write, p.actAs = a.OSCloud, a.OSFromCluster, false, nil
+	if p.Clock == nil { // the files of a rehearsal are gone when it ends
+		if p.Own = p.ForCommands(); login != nil {
+			p.Own.Kubeconfig = kube.ClusterLoginSecret(id.Name) // what a person calls the file made of it
 		}
 	}
 	if a.OSCloud == "" && !a.OSFromCluster {
-		p.noCloud = "the configuration names no cloud for " + id.Called()
+		p.NoCloud = "the configuration names no cloud for " + id.Called()
 	}
-	client, err := kube.Load(p.kubeOptions())
+	client, err := kube.Load(p.KubeOptions())
 	if err != nil {
 		return p, err
 	}
@@ -221,7 +215,7 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 			Remedy: "Open it by itself, with --no-clusters."}
 	}
 	if watch.follows != nil {
-		p.clock, p.pace = watch.clock, watch.pace
+		p.Clock, p.Pace = watch.clock, watch.pace
 	}
 	return p, nil
 }
@@ -232,7 +226,7 @@ const noAccess = "the configuration's section clusters names no context for it"
 type fleetDesk struct {
 	*fleetWatch
 	config *config
-	log    *log
+	log    *session.Log
 	by     string // who reads
 
 	mu    sync.Mutex
@@ -315,12 +309,11 @@ func simClusters(cloud *sim.Cloud) map[string]access {
 }
 
 // demoClusters opens the list of clusters on a simulated management cluster. The story begins at once.
-func demoClusters(ctx context.Context, p place, cloud *sim.Cloud, log *log) error {
+func demoClusters(ctx context.Context, p options, cloud *sim.Cloud, log *session.Log) error {
 	p.config.Clusters = simClusters(cloud)
-	title, notice := simTitle(cloud.Scenario, p.pace)
-	desk := &rehearsal{cloud}
-	f := &fleetScreen{place: p, log: log, title: title, notice: notice + " (f4: the panel)",
-		prepare: func(s *session) { s.rehearsal = desk }, look: func(o *tui.Options) { o.Rehearsal = desk }}
+	title, notice := simTitle(cloud.Scenario, p.Pace)
+	p.InProcess = true
+	f := &fleetScreen{options: p, log: log, title: title, notice: notice + " (f4: the panel)", rehearsal: &rehearsal{cloud}}
 	cloud.Clock.Resume()
 	return f.run(ctx)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/fleet"
 	"lockstep/sim"
@@ -32,7 +33,7 @@ func TestClustersAreOpened(t *testing.T) {
 func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.kubeconfig, p.context, p.write = c.KubeconfigPath, sim.ManagementContext, true
+	p.Kubeconfig, p.Context, p.write, p.actAs = c.KubeconfigPath, sim.ManagementContext, true, []string{core.ControllerOpenStack}
 	p.config.Clusters = simClusters(c)
 	p.config.Clusters["lon/mos-lon"] = access{Context: c.Scenario.Cluster}
 	p.config.Clusters["par/mos-par"] = access{Context: sim.ManagementContext}
@@ -41,7 +42,7 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	screen := &fleetScreen{place: p, log: p.log}
+	screen := &fleetScreen{options: p, log: p.log}
 	running, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); watch.run(running) }()
@@ -50,23 +51,22 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 	<-ended
 	p.config.Clusters["fra/mos-fra"] = access{Context: "mos-fra", OSCloud: c.CloudName}
 	fra, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"}, nil)
-	if err != nil || fra.context != "mos-fra" || fra.osCloud != c.CloudName || fra.noCloud != "" || fra.write ||
-		fra.management != (management{Kubeconfig: c.KubeconfigPath, Context: sim.ManagementContext, Namespace: "fra", Cluster: "mos-fra"}) {
-		t.Errorf("mos-fra is opened by %+v, %v", fra.options, err)
+	if err != nil || fra.Context != "mos-fra" || fra.OSCloud != c.CloudName || fra.NoCloud != "" || fra.write || len(fra.actAs) > 0 ||
+		fra.Management != (session.Management{Kubeconfig: c.KubeconfigPath, Context: sim.ManagementContext, Namespace: "fra",
+			Cluster: "mos-fra"}) {
+		t.Errorf("mos-fra is opened by %+v, %v", fra, err)
 	}
 	lon, err := screen.placeOf(watch, fleet.ID{Project: "lon", Name: "mos-lon"}, nil)
-	if err != nil || lon.osCloud != "" || lon.noCloud == "" {
-		t.Fatalf("mos-lon is opened with the cloud %q, %q, %v", lon.osCloud, lon.noCloud, err)
+	if err != nil || lon.OSCloud != "" || lon.NoCloud == "" {
+		t.Fatalf("mos-lon is opened with the cloud %q, %q, %v", lon.OSCloud, lon.NoCloud, err)
 	}
-	s, err := open(t.Context(), lon, lon.log)
+	s, err := lon.open(t.Context(), lon.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.client != nil || s.journal == nil || len(s.down) == 0 || !strings.Contains(s.down[0].Err.Message, "names no cloud for mos-lon") {
-		t.Errorf("it has a cloud, or does not say why not: %+v", s.down)
-	}
-	if err := s.journal.Close(); err != nil {
-		t.Error(err)
+	e := sourceOf(t, s, core.SourceInstances).Err
+	if s.OpenStack != nil || s.Journal == nil || e == nil || !strings.Contains(e.Message, "names no cloud for mos-lon") {
+		t.Errorf("it has a cloud, or does not say why not: %v", e)
 	}
 	for name, want := range map[string]string{"mos-par": "is the management cluster itself", "mos-rom": "names no context for it",
 		"mos-ber": "there is no context", "mos-ams": "is real, and the management cluster is simulated"} {
@@ -80,12 +80,12 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 			t.Errorf("%s: nothing says what to do: %v", name, err)
 		}
 	}
-	p.kubeconfig = unmarked(t, c.KubeconfigPath) // a list that is real
+	p.Kubeconfig = unmarked(t, c.KubeconfigPath) // a list that is real
 	p.config.Clusters["fra/mos-fra"] = access{Kubeconfig: c.KubeconfigPath, Context: "mos-fra"}
 	if watch, err = openFleet(t.Context(), p, p.log); err != nil {
 		t.Fatal(err)
 	}
-	screen.place = p
+	screen.options = p
 	if _, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"}, nil); err == nil ||
 		!strings.Contains(err.Error(), "is simulated, and the management cluster is not") {
 		t.Errorf("a simulated cluster is opened from a real list: %v", err)
@@ -96,18 +96,18 @@ func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
 func contextOfTheManagementClusterOpensTheList(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.kubeconfig, p.management = c.KubeconfigPath, management{Context: sim.ManagementContext}
+	p.Kubeconfig, p.Management = c.KubeconfigPath, session.Management{Context: sim.ManagementContext}
 	if p.onManagement() {
 		t.Error("the MOSK cluster is taken for the management cluster")
 	}
-	p.context = sim.ManagementContext
+	p.Context = sim.ManagementContext
 	if !p.onManagement() {
 		t.Error("the management cluster is not known as such")
 	}
-	for flag, give := range map[string]func(p *place){"": func(*place) {}, "--write": func(p *place) { p.write = true },
-		"--act-as":   func(p *place) { p.actAs = []string{"openstack"} },
-		"--os-cloud": func(p *place) { p.osCloud = "mos" }, "--os-from-cluster": func(p *place) { p.osFromCluster = true },
-		"--record": func(p *place) { p.record = "here" }} {
+	for flag, give := range map[string]func(p *options){"": func(*options) {}, "--write": func(p *options) { p.write = true },
+		"--act-as":   func(p *options) { p.actAs = []string{"openstack"} },
+		"--os-cloud": func(p *options) { p.OSCloud = "mos" }, "--os-from-cluster": func(p *options) { p.OSFromCluster = true },
+		"--record": func(p *options) { p.record = "here" }} {
 		p := p
 		give(&p)
 		if err := p.fitsList(); (err != nil) != (flag != "") || err != nil &&
@@ -115,7 +115,7 @@ func contextOfTheManagementClusterOpensTheList(t *testing.T, c *sim.Cloud) {
 			t.Errorf("%s beside the list: %v", flag, err)
 		}
 	}
-	p.management = management{}
+	p.Management = session.Management{}
 	if p.onManagement() {
 		t.Error("a cluster is taken for the management cluster although none is named")
 	}
@@ -127,40 +127,40 @@ func TestAManagementClusterOpensTheList(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "clusters"), Paused: true, User: kubeapi.Readonly})
 		for _, tt := range []struct {
 			name   string
-			change func(p *place)
+			change func(p *options)
 			want   bool
 		}{
-			{"a management cluster", func(p *place) { p.context = sim.ManagementContext }, true},
-			{"one of its clusters", func(p *place) {}, false},
-			{"one is asked for", func(p *place) { p.context, p.single = sim.ManagementContext, true }, false},
-			{"the list is asked for", func(p *place) { p.clusters = true }, true},
-			{"both are named, one is asked for", func(p *place) {
-				p.context, p.single, p.management = sim.ManagementContext, true, management{Context: sim.ManagementContext}
+			{"a management cluster", func(p *options) { p.Context = sim.ManagementContext }, true},
+			{"one of its clusters", func(p *options) {}, false},
+			{"one is asked for", func(p *options) { p.Context, p.single = sim.ManagementContext, true }, false},
+			{"the list is asked for", func(p *options) { p.clusters = true }, true},
+			{"both are named, one is asked for", func(p *options) {
+				p.Context, p.single, p.Management = sim.ManagementContext, true, session.Management{Context: sim.ManagementContext}
 			}, false},
-			{"writing is armed", func(p *place) { p.context, p.write = sim.ManagementContext, true }, false},
-			{"a cloud is named", func(p *place) { p.context, p.osCloud = sim.ManagementContext, "mos" }, false},
-			{"a controller is played", func(p *place) { p.context, p.actAs = sim.ManagementContext, []string{"openstack"} }, false},
-			{"the login is refused", func(p *place) {
-				p.context = sim.ManagementContext
+			{"writing is armed", func(p *options) { p.Context, p.write = sim.ManagementContext, true }, false},
+			{"a cloud is named", func(p *options) { p.Context, p.OSCloud = sim.ManagementContext, "mos" }, false},
+			{"a controller is played", func(p *options) { p.Context, p.actAs = sim.ManagementContext, []string{"openstack"} }, false},
+			{"the login is refused", func(p *options) {
+				p.Context = sim.ManagementContext
 				if err := c.Faults.On(fault.Setting{Server: fault.Management, Kind: "401"}); err != nil {
 					t.Fatal(err)
 				}
 			}, false},
-			{"the server is silent", func(p *place) {
-				p.context = sim.ManagementContext
+			{"the server is silent", func(p *options) {
+				p.Context = sim.ManagementContext
 				if err := c.Faults.On(fault.Setting{Server: fault.Management, Kind: "hang"}); err != nil {
 					t.Fatal(err)
 				}
 			}, false},
-			{"a proxy answers", func(p *place) {
-				p.context = sim.ManagementContext
+			{"a proxy answers", func(p *options) {
+				p.Context = sim.ManagementContext
 				if err := c.Faults.On(fault.Setting{Server: fault.Management, Kind: "page-200"}); err != nil {
 					t.Fatal(err)
 				}
 			}, false},
 		} {
 			p := placeOn(t, c)
-			p.kubeconfig = c.KubeconfigPath
+			p.Kubeconfig = c.KubeconfigPath
 			tt.change(&p)
 			began := time.Now()
 			if got := p.opensList(t.Context(), ownLog(t)); got != tt.want || time.Since(began) > probing {
@@ -245,13 +245,15 @@ func TestAKeyWithoutAProjectNamesOneClusterOnly(t *testing.T) {
 func clusterIsOpenedByItsSecret(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.kubeconfig, p.context, p.name = c.KubeconfigPath, sim.ManagementContext, ""
+	p.Kubeconfig, p.Context, p.Name = c.KubeconfigPath, sim.ManagementContext, ""
 	p.config.Clusters = simClusters(c)
+	asks := &overheard{RoundTripper: p.Line.Transport}
+	p.Line.Transport = asks
 	watch, err := openFleet(t.Context(), p, p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, screen := &fleetDesk{fleetWatch: watch, config: &p.config, log: p.log}, &fleetScreen{place: p, log: p.log}
+	desk, screen := &fleetDesk{fleetWatch: watch, config: &p.config, log: p.log}, &fleetScreen{options: p, log: p.log}
 	fra, lon := fleet.ID{Project: "fra", Name: "mos-fra"}, fleet.ID{Project: "lon", Name: "mos-lon"}
 	a := desk.Access(fra)
 	if l := a.Login; a.Lack != "" || l == nil || l.Secret != "mos-fra-kubeconfig" || l.Namespace != "fra" || l.Asked ||
@@ -264,19 +266,11 @@ func clusterIsOpenedByItsSecret(t *testing.T, c *sim.Cloud) {
 	if desk.Access(fleet.ID{Name: "mos"}).Lack == "" {
 		t.Error("a cluster without a project can be opened")
 	}
-	secrets := func() (n int) {
-		for _, r := range c.Management.Requests() {
-			if strings.Contains(r.Path, "/secrets") {
-				n++
-			}
-		}
-		return n
+	if _, err := screen.placeOf(watch, fra, desk.take(fra)); err == nil || asks.times("/secrets") != 0 {
+		t.Errorf("without a question it is opened: %v; the Secret was asked for %d times", err, asks.times("/secrets"))
 	}
-	if _, err := screen.placeOf(watch, fra, desk.take(fra)); err == nil || secrets() != 0 {
-		t.Errorf("without a question it is opened: %v; the Secret was asked for %d times", err, secrets())
-	}
-	if err := desk.ReadLogin(t.Context(), fra); err != nil {
-		t.Fatal(err)
+	if err := desk.ReadLogin(t.Context(), fra); err != nil || asks.times("/secrets") != 1 {
+		t.Fatalf("the Secret was asked for %d times: %v", asks.times("/secrets"), err)
 	}
 	if desk.take(lon) != nil || desk.take(fra) != nil {
 		t.Error("the login of one cluster opens another, or is kept")
@@ -285,8 +279,8 @@ func clusterIsOpenedByItsSecret(t *testing.T, c *sim.Cloud) {
 		t.Fatal(err)
 	}
 	opened, err := screen.placeOf(watch, fra, desk.take(fra))
-	if err != nil || opened.given == nil || opened.management.Cluster != "mos-fra" || opened.management.Kubeconfig != c.KubeconfigPath {
-		t.Fatalf("it is opened by %+v, %v", opened.options, err)
+	if err != nil || opened.Given == nil || opened.Management.Cluster != "mos-fra" || opened.Management.Kubeconfig != c.KubeconfigPath {
+		t.Fatalf("it is opened by %+v, %v", opened, err)
 	}
 	if desk.take(fra) != nil {
 		t.Error("the login is kept")
@@ -297,7 +291,7 @@ func clusterIsOpenedByItsSecret(t *testing.T, c *sim.Cloud) {
 		t.Errorf("what was given up is kept, or no error: %v", err)
 	}
 
-	token := strings.Split(strings.SplitN(string(opened.given.Content), "token: ", 2)[1], "\n")[0]
+	token := strings.Split(strings.SplitN(string(opened.Given.Content), "token: ", 2)[1], "\n")[0]
 	snap := seenIn(t, opened)
 	if snap.Cluster != "mos-fra" || len(snap.Nodes) == 0 || !snap.Management.Found {
 		t.Errorf("%s is opened, with %d nodes; found on the management cluster: %v", snap.Cluster, len(snap.Nodes), snap.Management.Found)
@@ -308,7 +302,7 @@ func clusterIsOpenedByItsSecret(t *testing.T, c *sim.Cloud) {
 	if err := c.Management.LoadYAML([]byte(machine)); err != nil {
 		t.Fatal(err)
 	}
-	other, err := screen.placeOf(watch, lon, opened.given)
+	other, err := screen.placeOf(watch, lon, opened.Given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,10 +315,10 @@ func clusterIsOpenedByItsSecret(t *testing.T, c *sim.Cloud) {
 }
 
 // seenIn is what a session of a place sees when all its sources have answered.
-func seenIn(t *testing.T, p place) *core.Snapshot {
+func seenIn(t *testing.T, p options) *core.Snapshot {
 	t.Helper()
 	st := &story{t: t, place: p}
-	st.place.journal = p.journal
+	st.place.Journal = p.Journal
 	st.begin()
 	defer st.stop()
 	return st.until("everything has answered", func(s *core.Snapshot) bool {

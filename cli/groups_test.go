@@ -20,7 +20,7 @@ func TestTheOrderOfNodesIsDrivenByItsSteps(t *testing.T) {
 func orderedUpdate(t *testing.T) {
 	const fresh, usual = "k8s-workers-fresh", "k8s-workers-mos-default"
 	st := newStory(t, sim.Options{Scenario: told(t, "order-it"), Timing: brief})
-	st.place.management = simManagement(st.Cloud)
+	st.place.Management = simManagement(st.Cloud)
 	st.begin()
 	st.arm()
 	st.until("the plan and the groups are there", func(s *core.Snapshot) bool {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/handover"
 	"lockstep/core/record"
@@ -31,7 +32,7 @@ func printLines(w io.Writer, lines []string) error {
 	return nil
 }
 
-func newHandover(p *place) *cobra.Command {
+func newHandover(p *options) *cobra.Command {
 	var (
 		output string
 		wait   patience
@@ -65,13 +66,13 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 	return cmd
 }
 
-func writeHandover(ctx context.Context, p place, wait patience, more []string, print func(io.Writer, handover.Handover) error,
+func writeHandover(ctx context.Context, p options, wait patience, more []string, print func(io.Writer, handover.Handover) error,
 	out, trouble io.Writer) error {
 	var h handover.Handover
 	var snap *core.Snapshot
-	if err := glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
-		snap = look(ctx, s.engine, left)
-		account, skipped, err := accountFor(append([]string{s.kept}, more...), snap)
+	if err := glance(ctx, p, wait, func(s *session.Session, _ options, left time.Duration) error {
+		snap = look(ctx, s.Engine, left)
+		account, skipped, err := accountFor(append([]string{s.JournalPath}, more...), snap)
 		if err != nil {
 			fmt.Fprintf(trouble, "lockstep: %s: the note is without what it has\n", oneLine(err.Error()))
 		}
@@ -120,8 +121,8 @@ func accountFor(paths []string, s *core.Snapshot) (a *record.Account, skipped in
 	return a, skipped, err
 }
 
-// handover is the note for the next shift, in lines, for the screen.
-func (s *session) handover(snap *core.Snapshot) ([]string, error) {
-	account, _, err := accountFor([]string{s.kept}, snap)
+// handoverOf is the note for the next shift, in lines, for the screen.
+func handoverOf(s *session.Session, snap *core.Snapshot) ([]string, error) {
+	account, _, err := accountFor([]string{s.JournalPath}, snap)
 	return handover.Of(snap, account).Text(time.Local, false), err
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/step"
 	"lockstep/sim/bubble"
@@ -143,17 +144,6 @@ var wantedStates = []string{
 	"to Lockstep, cluster: withdrawn, held, lock inactive",
 }
 
-var (
-	nodeRequests    = lcm("nodemaintenancerequests")
-	clusterRequests = lcm("clustermaintenancerequests")
-	nodeLocks       = lcm("nodeworkloadlocks")
-	clusterLocks    = lcm("clusterworkloadlocks")
-)
-
-func lcm(plural string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
-}
-
 // node returns the compute with the instance, or the one that a request is for.
 func (h *takeTurns) node() string {
 	for node := range h.last.NodeRequests {
@@ -173,9 +163,10 @@ func (h *takeTurns) node() string {
 // ask makes the request, as LCM does.
 func (h *takeTurns) ask(subject string) {
 	h.t.Helper()
-	resource, kind, name, spec := nodeRequests, "NodeMaintenanceRequest", "", map[string]any{"release": h.Scenario.Release.From, "scope": "os"}
+	resource, kind, name := sessiontest.NodeRequests, "NodeMaintenanceRequest", ""
+	spec := map[string]any{"release": h.Scenario.Release.From, "scope": "os"}
 	if subject == "cluster" {
-		resource, kind, name = clusterRequests, "ClusterMaintenanceRequest", "mos"
+		resource, kind, name = sessiontest.ClusterRequests, "ClusterMaintenanceRequest", "mos"
 		delete(spec, "scope")
 	} else {
 		h.until("the instance is at rest", func(s *core.Snapshot) bool {
@@ -184,7 +175,7 @@ func (h *takeTurns) ask(subject string) {
 					return false
 				}
 			}
-			return allKnown(s) && len(s.NodeRequests) == 0
+			return sessiontest.AllKnown(s) && len(s.NodeRequests) == 0
 		})
 		name = h.node()
 		spec["nodeName"] = name
@@ -215,9 +206,9 @@ func (h *takeTurns) lcm(subject string) {
 	if r == nil || !r.Deleting.IsZero() {
 		return
 	}
-	resource, lock := clusterRequests, (*core.WorkloadLock)(nil)
+	resource, lock := sessiontest.ClusterRequests, (*core.WorkloadLock)(nil)
 	if subject == "node" {
-		resource, lock = nodeRequests, s.NodeLock(r.Node, core.ControllerOpenStack)
+		resource, lock = sessiontest.NodeRequests, s.NodeLock(r.Node, core.ControllerOpenStack)
 	} else {
 		for _, l := range s.ClusterLocks {
 			if l.Controller == core.ControllerOpenStack {
@@ -281,7 +272,7 @@ func (h *takeTurns) finish(subject string) {
 	h.t.Helper()
 	h.until("the controller is through with the "+subject, func(s *core.Snapshot) bool {
 		h.lcm(subject)
-		return allKnown(s) && h.request(s, subject) == nil
+		return sessiontest.AllKnown(s) && h.request(s, subject) == nil
 	})
 }
 
@@ -311,7 +302,7 @@ func (h *takeTurns) step(subject string) bool {
 			core.IntentActRelease,
 			core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActHold, core.IntentActLetGo,
 			core.IntentActVolumeOut, core.IntentActVolumeIn)
-		return found || allKnown(s) && h.request(s, subject) == nil
+		return found || sessiontest.AllKnown(s) && h.request(s, subject) == nil
 	})
 	if found && !h.doNow(st) {
 		return h.step(subject)
@@ -397,7 +388,8 @@ func (h *takeTurns) state() map[string]string {
 	h.t.Helper()
 	out := map[string]string{}
 	ctx := h.t.Context()
-	for _, resource := range []schema.GroupVersionResource{nodeLocks, clusterLocks, nodeRequests, clusterRequests} {
+	for _, resource := range []schema.GroupVersionResource{sessiontest.NodeLocks, sessiontest.ClusterLocks, sessiontest.NodeRequests,
+		sessiontest.ClusterRequests} {
 		list, err := h.admin.Resource(resource).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			h.t.Fatal(err)
@@ -419,7 +411,7 @@ func (h *takeTurns) state() map[string]string {
 	for _, c := range claims.Items {
 		out["claim "+c.Namespace+"/"+c.Name] = fmt.Sprintf("%s %s", c.UID, c.Status.Phase)
 	}
-	services, err := servicesOf(ctx, h.Cloud)
+	services, err := sessiontest.Services(ctx, h.Cloud)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/sim/bubble"
@@ -21,7 +22,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-var nodeDeletions = lcm("nodedeletionrequests")
+var nodeDeletions = sessiontest.LCM("nodedeletionrequests")
 
 // Lockstep and the OpenStack controller take over from one another in any state of the removal of a compute, both ways. At the
 // end nothing is left of it, and nothing else has changed, just as when one of the two does everything alone
@@ -167,7 +168,7 @@ func (r *removal) takeOut() {
 }
 
 func (r *removal) over(s *core.Snapshot) bool {
-	return allKnown(s) && s.Nodes[r.node] == nil && s.NodeLock(r.node, core.ControllerOpenStack) == nil
+	return sessiontest.AllKnown(s) && s.Nodes[r.node] == nil && s.NodeLock(r.node, core.ControllerOpenStack) == nil
 }
 
 // finishRemoval lets the controller work until nothing is left to do.
@@ -247,7 +248,7 @@ func (r *removal) serveRemoval(changes int) (state string, cut bool) {
 		if changes--; changes == 0 {
 			go func() { gone <- r.scale(0) }()
 		}
-	}, nodeLocks.Resource, nodeDeletions.Resource)
+	}, sessiontest.NodeLocks.Resource, nodeDeletions.Resource)
 	defer stop()
 	r.until("the controller has worked", func(s *core.Snapshot) bool {
 		r.takeOut()

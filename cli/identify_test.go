@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"os"
@@ -26,14 +27,14 @@ func TestTheRecordTellsAsWhomTheServersKnowTheOperator(t *testing.T) {
 		p.confirm(core.Intent{Kind: core.IntentSetMode, Nodes: []string{p.last.NodeNames()[0]}, Mode: core.ModeManual})
 		p.stop()
 		seen := map[engine.RecordKind]string{}
-		if _, err := engine.ReadJournal(p.s.journal.Path(), func(r engine.Record) {
+		if _, err := engine.ReadJournal(p.s.Journal.Path(), func(r engine.Record) {
 			if r.As != nil {
 				seen[r.Kind] = r.As.String()
 			}
 		}); err != nil {
 			t.Fatal(err)
 		}
-		uids, own := journalsOf(p.place.journal), filepath.Base(p.s.journal.Path())
+		uids, own := journalsNoted(t, filepath.Dir(p.s.Journal.Path())), filepath.Base(p.s.Journal.Path())
 		if len(uids) != 1 || !slices.Contains(slices.Collect(maps.Values(uids)), own) {
 			t.Errorf("the journal is not noted: %v", uids)
 		}
@@ -41,6 +42,19 @@ func TestTheRecordTellsAsWhomTheServersKnowTheOperator(t *testing.T) {
 			t.Errorf("the record has %v, want %s", seen, is)
 		}
 	})
+}
+
+// journalsNoted is which cluster has which journal, by what a folder of journals says.
+func journalsNoted(t *testing.T, folder string) (of map[string]string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(folder, "clusters.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &of); err != nil {
+		t.Fatal(err)
+	}
+	return of
 }
 
 // A cluster has one journal, by whatever name and address it is reached. One that was made anew at an address has another.
@@ -53,18 +67,18 @@ func TestAClusterHasOneJournal(t *testing.T) {
 				return s.Identity.KubernetesUser != "" && s.Identity.OpenStackUser != ""
 			})
 			st.stop()
-			return st.s.journal.Path()
+			return st.s.Journal.Path()
 		}
 		first := open()
-		st.place.name = "fra/mos"
+		st.place.Name = "fra/mos"
 		if again := open(); again != first {
 			t.Errorf("by another name it has another journal: %s, and had %s", again, first)
 		}
-		noted := filepath.Join(filepath.Dir(first), journalsFile)
+		noted := filepath.Join(filepath.Dir(first), "clusters.json")
 		if err := os.WriteFile(noted, []byte(`{"another": "`+filepath.Base(first)+`"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		st.place.name = "lon/mos"
+		st.place.Name = "lon/mos"
 		third := open()
 		if third == first {
 			t.Error("another cluster has the journal of the first")
@@ -82,7 +96,7 @@ func TestAClusterHasOneJournal(t *testing.T) {
 		if err := os.WriteFile(alone, nil, 0o600); err != nil || alone == third {
 			t.Fatal(alone, err)
 		}
-		st.place.name = "par/mos"
+		st.place.Name = "par/mos"
 		if again := open(); again != third {
 			t.Errorf("the journal is %s, and the cluster's is %s", again, third)
 		}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core/engine"
 	"lockstep/core/wording"
 )
 
-func newJournal(p *place) *cobra.Command {
+func newJournal(p *options) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "journal",
@@ -98,16 +99,16 @@ func holds(f engine.JournalFile) string {
 const minutes = "2006-01-02 15:04"
 
 // journals are the newest files of all journals in the state folder.
-func (p *place) journals() []string {
-	found, _ := filepath.Glob(filepath.Join(journalFolder(p.keptHere()), "*.jsonl"))
+func (p *options) journals() []string {
+	found, _ := filepath.Glob(filepath.Join(session.JournalFolder(p.StateFolder()), "*.jsonl"))
 	return found
 }
 
 // theseJournals are the journals that are named, or all in the state folder where none is.
-func (p *place) theseJournals(paths []string) ([]string, error) {
+func (p *options) theseJournals(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		if paths = p.journals(); len(paths) == 0 {
-			return nil, fmt.Errorf("there is no journal in %s", journalFolder(p.keptHere()))
+			return nil, fmt.Errorf("there is no journal in %s", session.JournalFolder(p.StateFolder()))
 		}
 	}
 	for _, path := range paths {
@@ -122,7 +123,7 @@ func (p *place) theseJournals(paths []string) ([]string, error) {
 	return paths, nil
 }
 
-func newJournalVerify(p *place) *cobra.Command {
+func newJournalVerify(p *options) *cobra.Command {
 	var (
 		output string
 		noted  []string

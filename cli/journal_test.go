@@ -12,22 +12,23 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/engine"
 )
 
 // The command finds the journals by itself, says which line is damaged, and tells scripts by its exit code.
 func TestJournalVerifyFindsADamagedLine(t *testing.T) {
-	p := place{journal: t.TempDir()}
+	p := options{Place: session.Place{Journal: t.TempDir()}}
 	run := func(args ...string) (code int, out, trouble string) {
 		var stdout, stderr bytes.Buffer
 		code = execute(t.Context(), p, append([]string{"journal"}, args...), nil, &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
-	if code, _, trouble := run("verify"); code != exitError || !strings.Contains(trouble, "there is no journal in "+p.journal) {
+	if code, _, trouble := run("verify"); code != exitError || !strings.Contains(trouble, "there is no journal in "+p.Journal) {
 		t.Errorf("without a journal: %d, %s", code, trouble)
 	}
-	path := journalPath(p.journal, "mos", "https://mos")
+	path := session.JournalPath(p.Journal, "mos", "https://mos")
 	j, err := engine.OpenJournal(path, engine.JournalOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 	}
 	for _, args := range [][]string{{"verify", "-o", "yaml"}, {"-o", "yaml"}, {"show", "-o", "yaml"}, {"show", "--since", "noon"},
 		{"show", "--kind", "grant,nosuch"}, {"show", "-n", "-1"},
-		{"merge", path}, {"verify", "--seal", "3"}, {"verify", path, path, "--seal", seal}, {"verify", p.journal}, {"verify", path + ".gone"}} {
+		{"merge", path}, {"verify", "--seal", "3"}, {"verify", path, path, "--seal", seal}, {"verify", p.Journal}, {"verify", path + ".gone"}} {
 		if code, _, trouble := run(args...); code != exitError || trouble == "" {
 			t.Errorf("%q: %d, %s", args, code, trouble)
 		}
@@ -96,8 +97,8 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 
 // A time of the day is meant by the cluster's clock, which may be ahead of the machine's.
 func TestJournalShowSinceATimeOfTheClustersDay(t *testing.T) {
-	p := place{journal: t.TempDir()}
-	j, err := engine.OpenJournal(journalPath(p.journal, "mos", "https://mos"), engine.JournalOptions{Run: "anna"})
+	p := options{Place: session.Place{Journal: t.TempDir()}}
+	j, err := engine.OpenJournal(session.JournalPath(p.Journal, "mos", "https://mos"), engine.JournalOptions{Run: "anna"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ var hasMoment = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:Z|[+-]\d\d
 
 // A journal's lines are printed one each, those that are wanted; several journals are printed, and merged, as one.
 func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
-	p := place{journal: t.TempDir()}
+	p := options{Place: session.Place{Journal: t.TempDir()}}
 	run := func(args ...string) (code int, out, trouble string) {
 		var stdout, stderr bytes.Buffer
 		code = execute(t.Context(), p, append([]string{"journal"}, args...), nil, &stdout, &stderr)
@@ -129,7 +130,7 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 22, 22, 0, 0, 0, time.UTC)
 	write := func(who, file string, records ...engine.Record) string {
-		path := journalPath(p.journal, file, "https://"+file)
+		path := session.JournalPath(p.Journal, file, "https://"+file)
 		j, err := engine.OpenJournal(path, engine.JournalOptions{Run: who})
 		if err != nil {
 			t.Fatal(err)
@@ -221,9 +222,9 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 // What a journal tells of the cluster is in the cluster's time, also where this machine's clock is another one: when its files begin and
 // end, and which night is meant by a time of day.
 func TestAJournalTellsTheTimeOfTheCluster(t *testing.T) {
-	p := place{journal: t.TempDir()}
+	p := options{Place: session.Place{Journal: t.TempDir()}}
 	wall := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
-	j, err := engine.OpenJournal(journalPath(p.journal, "a", "https://a"), engine.JournalOptions{Run: "a"})
+	j, err := engine.OpenJournal(session.JournalPath(p.Journal, "a", "https://a"), engine.JournalOptions{Run: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}

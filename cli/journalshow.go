@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/outputfile"
 	"lockstep/core"
 	"lockstep/core/engine"
 	"lockstep/core/wording"
@@ -27,7 +28,7 @@ type journalFilter struct {
 	from, to time.Time
 }
 
-func newJournalShow(p *place) *cobra.Command {
+func newJournalShow(p *options) *cobra.Command {
 	var (
 		output string
 		f      journalFilter
@@ -237,7 +238,7 @@ func by(l engine.JournalLine) string {
 	return ""
 }
 
-func newJournalMerge(p *place) *cobra.Command {
+func newJournalMerge(p *options) *cobra.Command {
 	var (
 		output string
 		force  bool
@@ -255,7 +256,7 @@ the evidence. It asks no server.`,
 			if err != nil {
 				return err
 			}
-			if err := canWrite("-o", output, force); err != nil {
+			if err := outputfile.Check("-o", output, force); err != nil {
 				return err
 			}
 			var content bytes.Buffer
@@ -269,7 +270,7 @@ the evidence. It asks no server.`,
 			if err != nil {
 				return err
 			}
-			if output == toStdout {
+			if output == outputfile.Stdout {
 				if skipped > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s not understood, and left out.\n",
 						wording.Count(skipped, "line")+wording.Verb(skipped, " was", " were"))
@@ -277,7 +278,7 @@ the evidence. It asks no server.`,
 				_, err = cmd.OutOrStdout().Write(content.Bytes())
 				return err
 			}
-			if err := writeFile(output, content.Bytes(), force); err != nil {
+			if err := outputfile.Write(output, content.Bytes(), force); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s: %s of %s; %s not understood.\n", oneLine(output), wording.Count(lines, "line"),

@@ -32,11 +32,11 @@ func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 		st.confirm(core.Intent{Kind: core.IntentColdMigrate, Instance: ids[0]})
 		live := step.Plan(st.last, core.Intent{Kind: core.IntentLiveMigrate, Instance: ids[1]})
 		from := st.last.Instances.At(ids[1]).Host
-		g, err := st.s.engine.Grant(live, live.Type)
+		g, err := st.s.Engine.Grant(live, live.Type)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := st.s.engine.Execute(t.Context(), g)
+		id, err := st.s.Engine.Execute(t.Context(), g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,73 +1,45 @@
 package cli
 
 import (
-	"flag"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"testing"
 	"time"
 
-	"github.com/adrg/xdg"
-
-	"lockstep/kube"
+	"lockstep/cli/session"
+	"lockstep/cli/sessiontest"
 	"lockstep/sim"
 )
 
-// TestMain removes the machine's own settings for clusters, clouds and Lockstep: a test gets only its own. Parallel tests can set
-// neither the environment nor client-go's log, which belong to the whole process.
+// TestMain takes from the tests what the machine has of its own.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	time.Local = time.UTC // the machine may be in any time zone
+	remove := sessiontest.Isolate()
 	if os.Getenv(zoneFile) != "" {
 		time.Local = inAnotherZone
 	}
-	if err := drawTheUsual(); err != nil {
-		panic(err)
-	}
-	home, err := os.MkdirTemp("", "lockstep-test-")
-	if err != nil {
-		panic(err)
-	}
-	for _, name := range ownEnvironment {
-		os.Unsetenv(name)
-	}
-	for name, folder := range map[string]string{"HOME": "", "XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".state"} {
-		os.Setenv(name, filepath.Join(home, folder))
-	}
-	xdg.Reload()
-	kube.RedirectLogs(slog.New(slog.DiscardHandler))
-	debug.SetGCPercent(800) // simulated clouds make much garbage and keep little
 	code := m.Run()
-	os.RemoveAll(home)
+	remove()
 	os.Exit(code)
 }
 
-// ownEnvironment are the variables by which the machine's own environment chooses the cluster and the cloud, and configures
-// Lockstep.
-var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST",
-	"LOCKSTEP_CONFIG", "LOCKSTEP_THEME"}
-
 // ownLog returns a log of its own for a session that runs in parallel to others.
-func ownLog(t *testing.T) *log {
+func ownLog(t *testing.T) *session.Log {
 	t.Helper()
-	l, err := openLogFile(filepath.Join(t.TempDir(), "lockstep.log"))
+	l, err := session.NewLog(filepath.Join(t.TempDir(), "lockstep.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(l.close)
+	t.Cleanup(l.Close)
 	return l
 }
 
-// ownOptions returns the options of a session with a simulated cloud.
-func ownOptions(t *testing.T, cloud *sim.Cloud, actAs ...string) options {
+// configured completes the options of a session with a simulated cloud.
+func configured(t *testing.T, o *options, cloud *sim.Cloud, actAs ...string) {
 	t.Helper()
-	o := options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, actAs: actAs}
+	o.Kubeconfig, o.OSCloud, o.actAs = cloud.KubeconfigPath, cloud.CloudName, actAs
 	if err := o.configure(); err != nil {
 		t.Fatal(err)
 	}
-	return o
 }
 
 // ownClouds returns the content of a simulated cloud's clouds.yaml.

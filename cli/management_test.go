@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"context"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/procedure"
@@ -21,7 +25,7 @@ func watchStory(t *testing.T, told *scenario.Scenario, connected bool) *rig {
 	t.Helper()
 	return newRig(t, sim.Options{Scenario: told}, func(st *story) {
 		if connected {
-			st.place.management = simManagement(st.Cloud)
+			st.place.Management = simManagement(st.Cloud)
 		}
 	})
 }
@@ -123,7 +127,7 @@ func maintenanceWithoutUpdate(t *testing.T) {
 	confirm := func(i core.Intent) {
 		t.Helper()
 		r.until(string(i.Kind)+" can be done", func(s *core.Snapshot) bool { return step.Plan(s, i).Doable() })
-		if p := r.s.engine.Preview(t.Context(), i); p.DryRun == "" {
+		if p := r.s.Engine.Preview(t.Context(), i); p.DryRun == "" {
 			t.Errorf("%s: there was no dry-run", i.Kind)
 		}
 		r.confirm(i)
@@ -180,21 +184,63 @@ func maintenanceWithoutUpdate(t *testing.T) {
 func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Paused: true})
-		st.place.management = management{Context: "nowhere"}
-		s, err := open(t.Context(), st.place, st.place.log)
+		st.place.Management = session.Management{Context: "nowhere"}
+		s, err := st.place.open(t.Context(), st.place.log)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.managed != nil {
-			t.Error("there is a watcher")
-		}
-		i := slices.IndexFunc(s.down, func(d core.Delta) bool { return d.Source.Server() == core.ServerManagement })
-		d := s.down[i]
-		if d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement ||
-			!strings.Contains(d.Err.Error(), "nowhere") {
-			t.Errorf("%s: %v", d.State, d.Err)
+		src := sourceOf(t, s, core.SourceMachines)
+		if src.State != core.SourceFailed || src.Err == nil || src.Err.Kind != core.ErrConfiguration ||
+			src.Err.Server != core.ServerManagement || !strings.Contains(src.Err.Error(), "nowhere") {
+			t.Errorf("%s: %v", src.State, src.Err)
 		}
 	})
+}
+
+// overheard notes what a session asks of all servers.
+type overheard struct {
+	http.RoundTripper
+	mu    sync.Mutex
+	asked []string // URLs
+}
+
+// RoundTrip implements http.RoundTripper.
+func (o *overheard) RoundTrip(r *http.Request) (*http.Response, error) {
+	o.mu.Lock()
+	o.asked = append(o.asked, r.URL.String())
+	o.mu.Unlock()
+	return o.RoundTripper.RoundTrip(r)
+}
+
+// times is how often something was asked whose URL has this in it.
+func (o *overheard) times(text string) (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, url := range o.asked {
+		if strings.Contains(url, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// sourceOf runs a session until it knows what becomes of a source, and returns that.
+func sourceOf(t *testing.T, s *session.Session, id core.SourceID) (src core.Source) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := inBackground(func() { s.Run(ctx) })
+	until(t, "a source is live, or says why not", func() bool {
+		src = s.Engine.Snapshot().Sources[id]
+		return src.State != core.SourceConnecting
+	})
+	stop()
+	<-done
+	select {
+	case text := <-s.Troubles:
+		t.Error(text)
+	default:
+	}
+	return src
 }
 
 // A rehearsal never reaches a management cluster that is real, and an operator's cluster none that is simulated, whatever the configuration
@@ -210,28 +256,30 @@ func TestARehearsalReachesNothingReal(t *testing.T) {
 			"a real management cluster":   {simulated, actual, "the cluster is simulated, and this is not"},
 			"a management cluster of sim": {actual, simulated, "it is simulated, and the cluster is not"},
 		} {
-			p := st.place
-			p.kubeconfig, p.management = tt.cluster, management{Kubeconfig: tt.management, Context: sim.ManagementContext}
-			s, err := open(t.Context(), p, p.log)
+			p, asks := st.place, &overheard{RoundTripper: st.place.Line.Transport}
+			p.Line.Transport = asks
+			p.Kubeconfig, p.Management = tt.cluster, session.Management{Kubeconfig: tt.management, Context: sim.ManagementContext}
+			s, err := p.open(t.Context(), p.log)
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(s.down, func(d core.Delta) bool { return d.Source == core.SourceMachines && d.Err != nil })
-			if (s.managed == nil) != (tt.refused != "") || (i >= 0) != (tt.refused != "") {
-				t.Errorf("%s: it is watched: %v; %+v", name, s.managed != nil, s.down)
-			} else if i >= 0 && !strings.Contains(s.down[i].Err.Error(), tt.refused) {
-				t.Errorf("%s: %v", name, s.down[i].Err)
+			src := sourceOf(t, s, core.SourceMachines)
+			if asked := asks.times("/machines"); (asked > 0) != (tt.refused == "") {
+				t.Errorf("%s: the management cluster was asked %d times", name, asked)
 			}
-			calls := s.callsBy(notify{Command: []string{"curl"}})
+			switch {
+			case tt.refused == "" && src.State != core.SourceLive:
+				t.Errorf("%s: machines are %s: %v", name, src.State, src.Err)
+			case tt.refused != "" && (src.State != core.SourceFailed || !strings.Contains(src.Err.Error(), tt.refused)):
+				t.Errorf("%s: machines are %s: %v", name, src.State, src.Err)
+			}
+			calls := notify{Command: []string{"curl"}}.callsBy(s)
 			if (len(calls) == 0) != (tt.cluster == simulated) {
 				t.Errorf("%s: calls are made by %q", name, calls)
 			}
-			if says := slices.ContainsFunc(s.notices, func(n string) bool { return strings.Contains(n, "nothing here is real") }); says !=
-				(tt.cluster == simulated && p.clock == nil) {
-				t.Errorf("%s: %q", name, s.notices)
-			}
-			if err := s.journal.Close(); err != nil {
-				t.Error(err)
+			if says := slices.ContainsFunc(s.Notices, func(n string) bool { return strings.Contains(n, "nothing here is real") }); says !=
+				(tt.cluster == simulated && p.Clock == nil) {
+				t.Errorf("%s: %q", name, s.Notices)
 			}
 		}
 	})
@@ -239,18 +287,19 @@ func TestARehearsalReachesNothingReal(t *testing.T) {
 
 // Flags override the configuration. A cluster that they name is not the configuration's cluster.
 func TestWhichManagementClusterIsMeant(t *testing.T) {
-	written := management{Kubeconfig: "k", Context: "c", Namespace: "n", Cluster: "m"}
-	for name, tt := range map[string]struct{ flags, want management }{
-		"no flags":                 {management{}, written},
-		"another project":          {management{Namespace: "p"}, management{"k", "c", "p", "m"}},
-		"another context":          {management{Context: "d"}, management{Context: "d"}},
-		"another context, project": {management{Context: "d", Namespace: "p"}, management{Context: "d", Namespace: "p"}},
+	written := session.Management{Kubeconfig: "k", Context: "c", Namespace: "n", Cluster: "m"}
+	for name, tt := range map[string]struct{ flags, want session.Management }{
+		"no flags": {session.Management{}, written},
+		"another project": {session.Management{Namespace: "p"},
+			session.Management{Kubeconfig: "k", Context: "c", Namespace: "p", Cluster: "m"}},
+		"another context":          {session.Management{Context: "d"}, session.Management{Context: "d"}},
+		"another context, project": {session.Management{Context: "d", Namespace: "p"}, session.Management{Context: "d", Namespace: "p"}},
 	} {
-		if got := tt.flags.or(written); got != tt.want {
+		if got := tt.flags.Or(written); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
 	}
-	if (management{Namespace: "n"}).configured() {
+	if (session.Management{Namespace: "n"}).Configured() {
 		t.Error("a project alone connects nothing")
 	}
 }

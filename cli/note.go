@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/forecast"
@@ -23,7 +24,7 @@ type noteAsked struct {
 	done                               string
 }
 
-func newNote(p *place) *cobra.Command {
+func newNote(p *options) *cobra.Command {
 	var (
 		asked  noteAsked
 		output string
@@ -68,7 +69,7 @@ The node, the instance or the entry is looked up first; a note about the update 
 	return cmd
 }
 
-func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, output string, out io.Writer) error {
+func writeNote(ctx context.Context, p options, wait patience, asked noteAsked, output string, out io.Writer) error {
 	switch {
 	case asked.done != "" && asked.text != "":
 		return errors.New("--done takes no text: the note keeps its own")
@@ -79,11 +80,11 @@ func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, out
 	case asked.aside && asked.until == "":
 		return errors.New("--aside needs --until: an entry is only set aside until a time")
 	}
-	p.ofJournal = true
-	return visit(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
-		snap := s.engine.Snapshot()
+	p.AboutJournal = true
+	return visit(ctx, p, wait, func(s *session.Session, _ options, left time.Duration) error {
+		snap := s.Engine.Snapshot()
 		if asked.node+asked.instance+asked.entry != "" {
-			snap = look(ctx, s.engine, left)
+			snap = look(ctx, s.Engine, left)
 			if err := cannotSee(snap); err != nil && asked.instance == "" {
 				return err
 			}
@@ -95,7 +96,7 @@ func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, out
 		if err != nil {
 			return err
 		}
-		kept, err := s.engine.Note(ctx, n)
+		kept, err := s.Engine.Note(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -178,7 +179,7 @@ func instanceCalled(s *core.Snapshot, name string) (*core.Instance, error) {
 	return found, nil
 }
 
-func newNotes(p *place) *cobra.Command {
+func newNotes(p *options) *cobra.Command {
 	var (
 		output string
 		all    bool
@@ -209,10 +210,10 @@ type notesDocument struct {
 	Notes   []core.Note `json:"notes"`
 }
 
-func listNotes(ctx context.Context, p place, output string, all bool, out io.Writer) error {
-	p.ofJournal = true
-	return glance(ctx, p, patience{}, func(s *session, _ place, _ time.Duration) error {
-		snap := s.engine.Snapshot()
+func listNotes(ctx context.Context, p options, output string, all bool, out io.Writer) error {
+	p.AboutJournal = true
+	return glance(ctx, p, patience{}, func(s *session.Session, _ options, _ time.Duration) error {
+		snap := s.Engine.Snapshot()
 		notes := []core.Note{}
 		for _, n := range snap.Notes {
 			if all || !n.Done {

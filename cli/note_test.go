@@ -119,7 +119,7 @@ func notesAreRefused(t *testing.T, c *sim.Cloud) {
 func notesNeedTheirJournal(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.name = ""
+	p.Name = ""
 	call := func(args string) (code int, out, errs string) {
 		t.Helper()
 		return runIn(t, p, append(strings.Fields(args), "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
@@ -129,13 +129,13 @@ func notesNeedTheirJournal(t *testing.T, c *sim.Cloud) {
 			t.Errorf("%s: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
-	if there, err := filepath.Glob(filepath.Join(p.journal, "journal", "*")); err != nil || len(there) > 0 {
+	if there, err := filepath.Glob(filepath.Join(p.Journal, "journal", "*")); err != nil || len(there) > 0 {
 		t.Fatalf("a journal of no cluster: %v, %v", there, err)
 	}
 	if code, _, errs := call("note x"); code != exitFine {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
-	kept, err := filepath.Glob(filepath.Join(p.journal, "journal", "*.jsonl"))
+	kept, err := filepath.Glob(filepath.Join(p.Journal, "journal", "*.jsonl"))
 	if err != nil || len(kept) != 1 {
 		t.Fatal(kept, err)
 	}

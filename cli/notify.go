@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/engine"
@@ -137,10 +138,10 @@ type callCommand struct {
 	command []string
 	calls   chan news.Call
 	failed  func(text string)
-	log     *log
+	log     *session.Log
 }
 
-func newCallCommand(command []string, log *log, failed func(string)) *callCommand {
+func newCallCommand(command []string, log *session.Log, failed func(string)) *callCommand {
 	if len(command) == 0 {
 		return nil
 	}
@@ -216,9 +217,9 @@ func (c *capped) Write(p []byte) (int, error) {
 }
 
 // callsBy is the command that calls the operator. Nobody is called by one about a cluster that is simulated.
-func (s *session) callsBy(n notify) []string {
-	if s.simulated && len(n.Command) > 0 {
-		s.log.Info("the command of the section notify is not run: the cluster is simulated")
+func (n notify) callsBy(s *session.Session) []string {
+	if s.Simulated && len(n.Command) > 0 {
+		s.Log.Info("the command of the section notify is not run: the cluster is simulated")
 		return nil
 	}
 	return n.Command
@@ -226,17 +227,17 @@ func (s *session) callsBy(n notify) []string {
 
 // call has the dashboard and the configured command call the operator, until ctx is done. What is there when the screen opens is no call:
 // the operator is looking.
-func (s *session) call(ctx context.Context, n notify, calls chan<- tui.Call) {
+func (n notify) call(ctx context.Context, s *session.Session, calls chan<- tui.Call) {
 	send := func(c tui.Call) {
 		select {
 		case calls <- c:
 		default: // the screen is behind: one call rings like ten
 		}
 	}
-	command := newCallCommand(s.callsBy(n), s.log, func(text string) { send(tui.Call{Trouble: text}) })
+	command := newCallCommand(n.callsBy(s), s.Log, func(text string) { send(tui.Call{Trouble: text}) })
 	go command.run(ctx)
-	followNews(ctx, s.engine, n.rules(), false, func(lines []news.Line, made []news.Call) {
-		s.recordNews(lines)
+	followNews(ctx, s.Engine, n.rules(), false, func(lines []news.Line, made []news.Call) {
+		s.RecordNews(lines)
 		for _, c := range made {
 			command.make(c)
 			send(tui.Call{Title: "Lockstep: " + c.Cluster, Text: c.Text(), Bell: n.by(callBell), OSC9: n.by(callOSC9),

@@ -34,16 +34,16 @@ func lookLeavesTheJournalAsItIs(t *testing.T, cloud *sim.Cloud) {
 		}
 	}
 	see()
-	if left, _ := os.ReadDir(p.journal); len(left) > 0 {
+	if left, _ := os.ReadDir(p.Journal); len(left) > 0 {
 		t.Errorf("a single look leaves %v", left)
 	}
-	p.options = ownOptions(t, cloud)
-	s, err := open(t.Context(), p, p.log)
+	configured(t, &p, cloud)
+	s, err := p.open(t.Context(), p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := s.journal.Path()
-	if err := s.journal.Write(engine.Record{Kind: engine.RecordStart}, true); err != nil {
+	path := s.Journal.Path()
+	if err := s.Journal.Write(engine.Record{Kind: engine.RecordStart}, true); err != nil {
 		t.Fatal(err)
 	}
 	before := filesOf(t, filepath.Dir(path))
@@ -51,7 +51,7 @@ func lookLeavesTheJournalAsItIs(t *testing.T, cloud *sim.Cloud) {
 	if after := filesOf(t, filepath.Dir(path)); after != before {
 		t.Errorf("a single look has made of\n%s\n\n%s", before, after)
 	}
-	if err := s.journal.Close(); err != nil {
+	if err := s.Journal.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

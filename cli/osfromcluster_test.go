@@ -24,8 +24,8 @@ import (
 func TestTheClustersOwnCredentialsAreReadWhenTheyAreNeeded(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Paused: true, User: kubeapi.Operator})
-		right := string(st.place.cloudsYAML)
-		st.place.cloudsYAML, st.place.osFromCluster, st.place.osCloud = nil, true, ""
+		right := string(st.place.CloudsYAML)
+		st.place.CloudsYAML, st.place.OSFromCluster, st.place.OSCloud = nil, true, ""
 		write := func(yaml string) {
 			patch := fmt.Sprintf(`{"data":{"clouds.yaml":%q}}`, base64.StdEncoding.EncodeToString([]byte(yaml)))
 			if _, err := kubernetesOf(t, st.Cloud).CoreV1().Secrets("openstack-external").Patch(t.Context(), "openstack-identity-credentials",
@@ -76,8 +76,8 @@ func TestACloudsYAMLThatIsCorrectedIsTakenUp(t *testing.T) {
 	}
 	bubble.Alone(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Paused: true, User: kubeapi.Operator})
-		right := string(st.place.cloudsYAML)
-		st.place.cloudsYAML = nil
+		right := string(st.place.CloudsYAML)
+		st.place.CloudsYAML = nil
 		write("clouds: [")
 		st.begin()
 		st.until("it is told that the file is wrong", func(s *core.Snapshot) bool {

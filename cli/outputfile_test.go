@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"lockstep/cli/outputfile"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 )
@@ -14,19 +15,19 @@ import (
 func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "fleet.yaml")
-	if err := writeFile(path, []byte("one"), false); err != nil {
+	if err := outputfile.Write(path, []byte("one"), false); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v (%v)", info.Mode(), err)
 	}
-	if err := writeFile(path, []byte("two"), false); err == nil || !strings.Contains(err.Error(), "--force") {
+	if err := outputfile.Write(path, []byte("two"), false); err == nil || !strings.Contains(err.Error(), "--force") {
 		t.Errorf("a file was replaced, or nobody says how: %v", err)
 	}
 	if raw, _ := os.ReadFile(path); string(raw) != "one" {
 		t.Errorf("the file is %q", raw)
 	}
-	if err := writeFile(path, []byte("three"), true); err != nil {
+	if err := outputfile.Write(path, []byte("three"), true); err != nil {
 		t.Fatal(err)
 	}
 	if raw, _ := os.ReadFile(path); string(raw) != "three" {
@@ -36,21 +37,21 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("something was left behind: %v (%v)", entries, err)
 	}
 	for _, bad := range []string{"", dir, filepath.Join(dir, "nowhere", "x.yaml"), path} {
-		if err := canWrite("-o", bad, false); err == nil {
+		if err := outputfile.Check("-o", bad, false); err == nil {
 			t.Errorf("%q can be written", bad)
 		}
 	}
-	if err := canWrite("-o", path, true); err != nil {
+	if err := outputfile.Check("-o", path, true); err != nil {
 		t.Error(err)
 	}
-	if err := canWrite("-o", os.DevNull, true); err == nil { // root could put a file in its place
+	if err := outputfile.Check("-o", os.DevNull, true); err == nil { // root could put a file in its place
 		t.Error("a device can be replaced")
 	}
 	link := filepath.Join(t.TempDir(), "link.yaml")
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFile(link, []byte("four"), true); err != nil {
+	if err := outputfile.Write(link, []byte("four"), true); err != nil {
 		t.Fatal(err)
 	}
 	raw, _ := os.ReadFile(path)
@@ -92,7 +93,7 @@ func snapshotOnStandardOutput(t *testing.T, c *sim.Cloud) {
 func snapshotOfWhatCanBeRead(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.cloudsYAML = nil
+	p.CloudsYAML = nil
 	file := filepath.Join(t.TempDir(), "half.yaml")
 	code, out, errs := runIn(t, p, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", file)
 	if code != exitAttention || strings.Contains(out, "COULD NOT BE READ") {

@@ -12,12 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/outputfile"
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/nova"
 )
 
-func newOwners(p *place) *cobra.Command {
+func newOwners(p *options) *cobra.Command {
 	var (
 		output string
 		every  bool
@@ -90,10 +92,10 @@ func instancesKnown(s *core.Snapshot) error {
 	return fmt.Errorf("the instances are not known: %s", src.State)
 }
 
-func owners(ctx context.Context, p place, names []string, every bool, wait patience,
+func owners(ctx context.Context, p options, names []string, every bool, wait patience,
 	print func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error, out, stderr io.Writer) error {
-	return glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
-		snap := look(ctx, s.engine, left)
+	return glance(ctx, p, wait, func(s *session.Session, _ options, left time.Duration) error {
+		snap := look(ctx, s.Engine, left)
 		if err := cannotSee(snap); err != nil {
 			return err
 		}
@@ -108,7 +110,7 @@ func owners(ctx context.Context, p place, names []string, every bool, wait patie
 		var missing []core.MissingFacts
 		if len(notes) > 0 {
 			projects, users := procedure.ContactsToAsk(notes)
-			c := ownerDesk{s.client}.Contacts(ctx, projects, users)
+			c := ownerDesk{s.OpenStack}.Contacts(ctx, projects, users)
 			notes, missing = procedure.OwnerNotes(snap, nodes, c, every), c.Missing
 		}
 		if err := print(out, snap, notes); err != nil {
@@ -176,9 +178,9 @@ func (d ownerDesk) Save(name string, content []byte) (string, error) {
 		return "", fmt.Errorf("find the folder to save in: %w", err)
 	}
 	suffix := filepath.Ext(name)
-	path := filepath.Join(folder, fileName(strings.TrimSuffix(name, suffix))+suffix) // the name is cut, not its suffix
+	path := filepath.Join(folder, session.FileName(strings.TrimSuffix(name, suffix))+suffix) // the name is cut, not its suffix
 	if _, err := os.Lstat(path); err == nil {
 		return "", fmt.Errorf("%s exists", path)
 	}
-	return path, writeFile(path, content, false)
+	return path, outputfile.Write(path, content, false)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"lockstep/cli/outputfile"
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/evacuation"
 	"lockstep/core/progress"
@@ -32,7 +34,7 @@ type planFlags struct {
 	timeout     time.Duration
 }
 
-func newPlan(p *place) *cobra.Command {
+func newPlan(p *options) *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
 		Use:   "plan [NODE...]",
@@ -100,15 +102,15 @@ var planPrinters = map[string]func(w io.Writer, p *evacuation.Forecast, all bool
 	},
 }
 
-func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, stderr io.Writer) error {
+func plan(ctx context.Context, at options, f planFlags, nodes []string, stdout, stderr io.Writer) error {
 	if f.out != "" {
-		if err := canWrite("--out", f.out, f.force); err != nil {
+		if err := outputfile.Check("--out", f.out, f.force); err != nil {
 			return err
 		}
 	}
 	var p evacuation.Forecast
-	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) (err error) {
-		p, err = s.plan(ctx, at, f, left, nodes, stderr)
+	if err := glance(ctx, at, f.wait, func(s *session.Session, at options, left time.Duration) (err error) {
+		p, err = planOn(ctx, s, at, f, left, nodes, stderr)
 		return err
 	}); err != nil {
 		return err
@@ -122,10 +124,10 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 	return nil
 }
 
-// plan waits for the sources, finds the nodes, and has the engine make the plan.
-func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string,
+// planOn waits for the sources, finds the nodes, and has the engine make the plan.
+func planOn(ctx context.Context, s *session.Session, at options, f planFlags, left time.Duration, names []string,
 	stderr io.Writer) (evacuation.Forecast, error) {
-	snap := look(ctx, s.engine, left)
+	snap := look(ctx, s.Engine, left)
 	if err := cannotSee(snap); err != nil {
 		return evacuation.Forecast{}, err
 	}
@@ -135,10 +137,10 @@ func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Dur
 	}
 	r := evacuation.Request{Nodes: nodes, AtOnce: f.atOnce}
 	var missing []core.MissingFacts
-	r.Order, missing = updateOrder(ctx, at, snap, s.log, stderr)
+	r.Order, missing = updateOrder(ctx, at, snap, s.Log, stderr)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	p, err := s.engine.ForecastEvacuation(ctx, r, progressOn(stderr))
+	p, err := s.Engine.ForecastEvacuation(ctx, r, progressOn(stderr))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return p, fmt.Errorf("OpenStack did not tell in %s of room, groups and devices; try a longer --timeout", f.timeout)
 	}
@@ -150,12 +152,12 @@ func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Dur
 }
 
 // updateOrder asks the management cluster, if one is configured, for the order in which the update takes the nodes.
-func updateOrder(ctx context.Context, at place, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
+func updateOrder(ctx context.Context, at options, snap *core.Snapshot, log *session.Log, stderr io.Writer) ([]string, []core.MissingFacts) {
 	inv := &core.Inventory{}
 	for _, name := range snap.NodeNames() {
 		inv.Nodes = append(inv.Nodes, core.InventoryNode{Node: snap.Nodes[name]})
 	}
-	t := inventoryTaker{place: at, log: log, stderr: stderr}
+	t := inventoryTaker{options: at, log: log, stderr: stderr}
 	t.management(ctx, inv)
 	return progress.UpdateOrder(inv.Management), inv.Missing
 }
@@ -181,7 +183,7 @@ func writePlan(p *evacuation.Forecast, f planFlags, stdout io.Writer) error {
 
 // writeOut prints something, or writes it to the file of --out and says so with its headline.
 func writeOut(f planFlags, stdout io.Writer, headline string, print func(io.Writer) error) error {
-	if f.out == "" || f.out == toStdout {
+	if f.out == "" || f.out == outputfile.Stdout {
 		if err := print(stdout); err != nil {
 			return fmt.Errorf("print the plan: %w", err)
 		}
@@ -191,7 +193,7 @@ func writeOut(f planFlags, stdout io.Writer, headline string, print func(io.Writ
 	if err := print(&content); err != nil {
 		return fmt.Errorf("print the plan: %w", err)
 	}
-	if err := writeFile(f.out, content.Bytes(), f.force); err != nil {
+	if err := outputfile.Write(f.out, content.Bytes(), f.force); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(stdout, "Wrote %s. %s\n", f.out, oneLine(headline))

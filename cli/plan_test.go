@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/evacuation"
 	"lockstep/sim"
@@ -113,13 +114,13 @@ func TestAPlanWhileInstancesMoveIsTheSameWithFewerQuestions(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "manual-nodes")})
 		st.begin()
-		st.until("all is live", allKnown)
+		st.until("all is live", sessiontest.AllKnown)
 		moved := 0
 		for range 3 {
 			time.Sleep(time.Minute)
 			st.Clock.Pause()
 			time.Sleep(time.Minute) // until Lockstep has seen how it stands
-			snap := st.s.engine.Snapshot()
+			snap := st.s.Engine.Snapshot()
 			for _, in := range snap.Instances.All() {
 				if in.Status == "MIGRATING" {
 					moved++
@@ -132,7 +133,7 @@ func TestAPlanWhileInstancesMoveIsTheSameWithFewerQuestions(t *testing.T) {
 				}
 			}
 			plan := func(q core.EvacuationQuery) string {
-				p, err := evacuation.NewForecast(snap, st.s.client.EvacuationFacts(t.Context(), q, nil), r)
+				p, err := evacuation.NewForecast(snap, st.s.OpenStack.EvacuationFacts(t.Context(), q, nil), r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -258,7 +259,7 @@ func planOfANodeFromWhichEverythingMoves(t *testing.T, c *sim.Cloud) {
 func noPlan(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.cloudsYAML = nil
+	p.CloudsYAML = nil
 	code, out, errs := runIn(t, p, "plan", "--kubeconfig", c.KubeconfigPath)
 	if code != exitError || out != "" || !strings.Contains(errs, "OpenStack") {
 		t.Errorf("exit %d, output %q, message %q", code, out, errs)

@@ -9,6 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"lockstep/cli/outputfile"
+	"lockstep/cli/session"
 	"lockstep/core/evacuation"
 	"lockstep/core/forecast"
 	"lockstep/core/wording"
@@ -31,7 +33,7 @@ var windowPrinters = map[string]func(w io.Writer, d *forecast.Document) error{
 }
 
 // window is `lockstep plan --window`.
-func window(ctx context.Context, at place, f planFlags, nodes []string, stdout, stderr io.Writer) error {
+func window(ctx context.Context, at options, f planFlags, nodes []string, stdout, stderr io.Writer) error {
 	print, ok := windowPrinters[f.output]
 	switch {
 	case !ok:
@@ -40,13 +42,13 @@ func window(ctx context.Context, at place, f planFlags, nodes []string, stdout, 
 		return fmt.Errorf("--at-once is %d; it takes a number from 1", f.atOnce)
 	}
 	if f.out != "" {
-		if err := canWrite("--out", f.out, f.force); err != nil {
+		if err := outputfile.Check("--out", f.out, f.force); err != nil {
 			return err
 		}
 	}
 	var d forecast.Document
-	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) (err error) {
-		d, err = s.window(ctx, at, f, left, nodes, stderr)
+	if err := glance(ctx, at, f.wait, func(s *session.Session, at options, left time.Duration) (err error) {
+		d, err = windowOn(ctx, s, at, f, left, nodes, stderr)
 		return err
 	}); err != nil {
 		return err
@@ -60,8 +62,8 @@ func window(ctx context.Context, at place, f planFlags, nodes []string, stdout, 
 	return nil
 }
 
-// window waits for the sources, has the evacuation forecast where OpenStack tells of it, and divides the update over nights.
-func (s *session) window(ctx context.Context, at place, f planFlags, left time.Duration, names []string,
+// windowOn waits for the sources, has the evacuation forecast where OpenStack tells of it, and divides the update over nights.
+func windowOn(ctx context.Context, s *session.Session, at options, f planFlags, left time.Duration, names []string,
 	stderr io.Writer) (forecast.Document, error) {
 	w, err := at.config.window()
 	if f.window != "" {
@@ -73,7 +75,7 @@ func (s *session) window(ctx context.Context, at place, f planFlags, left time.D
 	case w.IsZero():
 		return forecast.Document{}, errors.New("--window is empty, and the configuration has no window: name one, as 22:00-06:00")
 	}
-	snap := look(ctx, s.engine, left)
+	snap := look(ctx, s.Engine, left)
 	if err := cannotSee(snap); err != nil {
 		return forecast.Document{}, err
 	}
@@ -89,7 +91,7 @@ func (s *session) window(ctx context.Context, at place, f planFlags, left time.D
 	asking, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	request := evacuation.Request{Nodes: nodes, Order: order, AtOnce: max(ask.AtOnce, 1)}
-	e, err := s.engine.ForecastEvacuation(asking, request, progressOn(stderr))
+	e, err := s.Engine.ForecastEvacuation(asking, request, progressOn(stderr))
 	if err == nil {
 		ask.Evacuation = &e
 	} else if ctx.Err() == nil {

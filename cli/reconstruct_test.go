@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/engine"
 	"lockstep/core/record"
@@ -131,7 +132,7 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	}
 	st := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true})
 	if management {
-		st.place.management = simManagement(st.Cloud)
+		st.place.Management = simManagement(st.Cloud)
 	}
 	cloud := recorderOf(st)
 	var asked atomic.Int64 // for LCM's stages
@@ -144,7 +145,7 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 		}})
 	}
 	st.begin()
-	st.until("everything is live", allKnown)
+	st.until("everything is live", sessiontest.AllKnown)
 	st.Clock.Resume()
 	wait := func(d time.Duration) { // while Snapshots are taken
 		end := time.Now().Add(d)
@@ -154,16 +155,16 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	var away []stretch
 	for i := 0; i < len(history); i += 2 {
 		wait(history[i])
-		st.s.journal.Close() // as a kill does: nothing is written any more
+		st.s.Journal.Close() // as a kill does: nothing is written any more
 		st.stop()
 		from := st.Clock.Now()
 		time.Sleep(history[i+1])
 		st.begin()
-		st.until("everything is live again", allKnown)
+		st.until("everything is live again", sessiontest.AllKnown)
 		away = append(away, stretch{from, st.Clock.Now()})
 	}
 	over := func(s *core.Snapshot) bool {
-		return allKnown(s) && s.History.Update.UID != "" && !s.History.Update.Ended.IsZero()
+		return sessiontest.AllKnown(s) && s.History.Update.UID != "" && !s.History.Update.Ended.IsZero()
 	}
 	st.until("the update is over", over)
 	wait(time.Minute)
@@ -176,7 +177,7 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 		st.begin()
 		st.until("everything is live again", over)
 		wait(time.Minute)
-		st.until("it is at rest", allKnown)
+		st.until("it is at rest", sessiontest.AllKnown)
 		if again := asked.Load() - before; again != 0 {
 			t.Errorf("when the update was over LCM's stages were asked for %d times", again)
 		}
@@ -249,7 +250,7 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 		t.Error("no phase was reconstructed, and nobody saw the last two")
 	}
 	seen := map[string]int{}
-	if _, err := engine.ReadJournalLines(st.s.journal.Path(), func(l engine.JournalLine) {
+	if _, err := engine.ReadJournalLines(st.s.Journal.Path(), func(l engine.JournalLine) {
 		var is time.Time // by an API
 		switch {
 		case l.Kind == engine.RecordRound && l.Round.Ended.IsZero():

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"lockstep/cli/recorded"
+	"lockstep/cli/session"
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/derivedtest"
 	"lockstep/core/engine"
@@ -36,10 +38,10 @@ var sameAsLived = cmp.Options{
 func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "manual-nodes"), Speed: 20, Paused: true})
-		st.place.recordPath = t.TempDir()
+		st.place.RecordPath = t.TempDir()
 		st.begin()
 		var lived []*core.Snapshot
-		snapshots, stop := st.s.engine.Subscribe()
+		snapshots, stop := st.s.Engine.Subscribe()
 		defer stop()
 		take := func() {
 			synctest.Wait()
@@ -52,7 +54,7 @@ func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
 				}
 			}
 		}
-		st.until("all is live", allKnown)
+		st.until("all is live", sessiontest.AllKnown)
 		st.arm()
 		st.Clock.Resume()
 		node := ""
@@ -68,7 +70,7 @@ func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
 		}
 		st.stop()
 		st.Clock.Pause() // nobody looks at the cloud any more
-		files, _ := filepath.Glob(filepath.Join(st.place.recordPath, "mos-*.lockrec"))
+		files, _ := filepath.Glob(filepath.Join(st.place.RecordPath, "mos-*.lockrec"))
 		if len(files) != 1 {
 			t.Fatalf("the recording is in %v", files)
 		}
@@ -166,45 +168,19 @@ func TestARecordingThatCannotBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, flag := range []bool{false, true} {
-		p := place{log: ownLog(t), journal: t.TempDir(), noCloud: "not in this test"}
-		p.kubeconfig = filepath.Join(t.TempDir(), "none")
+		p := options{log: ownLog(t), Place: session.Place{Journal: t.TempDir(), NoCloud: "not in this test"}}
+		p.Kubeconfig = filepath.Join(t.TempDir(), "none")
 		if p.config.Record = filepath.Join(file, "recordings"); flag {
 			p.record = filepath.Join(file, "mos.lockrec")
 		}
-		p.recordPath = p.recordTo()
-		s, err := open(t.Context(), p, p.log)
+		p.recordWhereAsked()
+		s, err := p.open(t.Context(), p.log)
 		if (err != nil) != flag {
 			t.Errorf("asked for: %v; %v", flag, err)
 		}
-		if err == nil && !slices.ContainsFunc(s.notices, func(n string) bool { return strings.HasPrefix(n, "nothing is recorded: ") }) {
-			t.Errorf("nobody is told: %q", s.notices)
+		if err == nil && !slices.ContainsFunc(s.Notices, func(n string) bool { return strings.HasPrefix(n, "nothing is recorded: ") }) {
+			t.Errorf("nobody is told: %q", s.Notices)
 		}
-	}
-}
-
-// Records that still wait for a disk when Lockstep ends are lost. The operator reads on the terminal how many, and why: the log may be on
-// the same disk.
-func TestTheEndTellsWhatTheJournalLacks(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "mos.jsonl")
-	j, err := engine.OpenJournal(path, engine.JournalOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &session{log: ownLog(t), journal: j, recordTrouble: make(chan string, mostTold)}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path, 0o700); err != nil { // nothing can be written there
-		t.Fatal(err)
-	}
-	if err := j.Keep(true, engine.Record{Kind: engine.RecordVerified}, engine.Record{Kind: engine.RecordEnded}); err == nil {
-		t.Fatal("it was written")
-	}
-	s.closeJournal()
-	var out strings.Builder
-	want := path + " did not end in good order: it lacks 2 records that could not be written: open the journal"
-	if s.tellRest(&out); !strings.Contains(out.String(), want) {
-		t.Errorf("%q", out.String())
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/recording"
 	"lockstep/sim"
@@ -59,15 +60,15 @@ func stateOf(s *core.Snapshot) map[string]int {
 func recordBegin(t *testing.T, scenario string) string {
 	t.Helper()
 	st := newStory(t, sim.Options{Scenario: told(t, scenario), Speed: 20, Paused: true})
-	st.place.recordPath, st.place.management = t.TempDir(), simManagement(st.Cloud)
+	st.place.RecordPath, st.place.Management = t.TempDir(), simManagement(st.Cloud)
 	st.begin()
-	st.until("all is live", allKnown)
+	st.until("all is live", sessiontest.AllKnown)
 	st.Clock.Resume()
 	time.Sleep(30 * time.Second) // ten minutes of the cloud
 	synctest.Wait()
 	st.stop()
 	st.Clock.Pause() // nobody looks at it any more
-	files, err := filepath.Glob(filepath.Join(st.place.recordPath, "*.lockrec"))
+	files, err := filepath.Glob(filepath.Join(st.place.RecordPath, "*.lockrec"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("the recording is in %v", files)
 	}
@@ -107,9 +108,9 @@ func beginsAsItWasAndGoesOn(t *testing.T, file, at string, after time.Duration) 
 		}
 	}
 	st := newStory(t, sim.Options{Scenario: made, Speed: 60, Paused: true})
-	st.place.management = simManagement(st.Cloud)
+	st.place.Management = simManagement(st.Cloud)
 	st.begin()
-	is := st.until("all is live", allKnown)
+	is := st.until("all is live", sessiontest.AllKnown)
 	if diff := cmp.Diff(stateOf(was), stateOf(is)); diff != "" {
 		t.Fatalf("it begins in another way (-recorded +built):\n%s", diff)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/outputfile"
+	"lockstep/cli/session"
 	"lockstep/core/record"
 	"lockstep/kube"
 )
@@ -22,7 +24,7 @@ var reportPrinters = map[string]func(io.Writer, *record.Account) error{
 	formatJSON: func(w io.Writer, a *record.Account) error { return printJSON(w, a) },
 }
 
-func newReport(p *place) *cobra.Command {
+func newReport(p *options) *cobra.Command {
 	var (
 		output, release, file string
 		force, outside        bool
@@ -48,8 +50,8 @@ are read as one: the journals of operators on several machines, say. No server i
 			if !ok {
 				return fmt.Errorf("-o is %q; it takes md, html or json", output)
 			}
-			if file != "" && file != toStdout {
-				if err := canWrite("--file", file, force); err != nil {
+			if file != "" && file != outputfile.Stdout {
+				if err := outputfile.Check("--file", file, force); err != nil {
 					return err
 				}
 			}
@@ -74,8 +76,8 @@ are read as one: the journals of operators on several machines, say. No server i
 			if err := print(&text, a); err != nil {
 				return fmt.Errorf("write the report: %w", err)
 			}
-			if cmp.Or(file, toStdout) != toStdout {
-				return writeFile(file, text.Bytes(), force)
+			if cmp.Or(file, outputfile.Stdout) != outputfile.Stdout {
+				return outputfile.Write(file, text.Bytes(), force)
 			}
 			if _, err := cmd.OutOrStdout().Write(text.Bytes()); err != nil {
 				return fmt.Errorf("print the report: %w", err)
@@ -97,9 +99,9 @@ are read as one: the journals of operators on several machines, say. No server i
 
 // oneJournal are the journals that are named; or that of the cluster which --context or --kubeconfig names; or the only one in the state
 // folder.
-func (p *place) oneJournal(paths []string) ([]string, error) {
+func (p *options) oneJournal(paths []string) ([]string, error) {
 	named := len(paths) > 0
-	if !named && (p.context != "" || p.kubeconfig != "") {
+	if !named && (p.Context != "" || p.Kubeconfig != "") {
 		path, err := p.journalByContext()
 		return []string{path}, err
 	}
@@ -112,12 +114,12 @@ func (p *place) oneJournal(paths []string) ([]string, error) {
 }
 
 // journalByContext is the journal of the cluster that the kubeconfig's context leads to. It asks no server.
-func (p *place) journalByContext() (string, error) {
-	client, err := kube.Load(p.kubeOptions())
+func (p *options) journalByContext() (string, error) {
+	client, err := kube.Load(p.KubeOptions())
 	if err != nil {
 		return "", err
 	}
-	path := journalPath(p.kept(client.Simulated), client.ClusterName, client.Server)
+	path := session.JournalPath(p.StateFolderOf(client.Simulated), client.ClusterName, client.Server)
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("cluster %s at %s has no journal %s; name the file that is meant:\n  %s", client.ClusterName, client.Server, path,
 			strings.Join(p.journals(), "\n  "))

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/engine"
 	"lockstep/core/handover"
@@ -81,7 +82,7 @@ func reportsTheUpdate(t *testing.T) {
 		}
 	}, "nodemaintenancerequests")
 	st.begin()
-	st.until("everything is live", allKnown)
+	st.until("everything is live", sessiontest.AllKnown)
 	st.Clock.Resume()
 	st.arm()
 	name := map[string]string{}
@@ -100,16 +101,16 @@ func reportsTheUpdate(t *testing.T) {
 	st.Faults.Clear()
 	st.until("cmp-02 waits for the operator", waits)
 	time.Sleep(10 * time.Second)
-	st.s.journal.Close() // as a kill does: nothing is written any more
+	st.s.Journal.Close() // as a kill does: nothing is written any more
 	st.stop()
 	st.begin()
-	st.until("everything is live again", allKnown)
+	st.until("everything is live again", sessiontest.AllKnown)
 	var from string
 	st.until("the lease is looked up", func(s *core.Snapshot) bool {
 		from = s.Write.Lease
 		return s.Write.Looked
 	})
-	if err := st.s.engine.Arm(t.Context(), from); err != nil { // a killed run gives nothing back
+	if err := st.s.Engine.Arm(t.Context(), from); err != nil { // a killed run gives nothing back
 		t.Fatal(err)
 	}
 	st.until("cmp-02 waits still", waits)
@@ -125,10 +126,10 @@ func reportsTheUpdate(t *testing.T) {
 	st.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: name["cmp-02"]})
 	st.until("the update is over", func(s *core.Snapshot) bool { return s.History.Update.UID != "" && !s.History.Update.Ended.IsZero() })
 	time.Sleep(time.Minute)
-	st.until("it is at rest", allKnown)
+	st.until("it is at rest", sessiontest.AllKnown)
 	st.stop()
 
-	r, skipped, err := record.Read([]string{st.s.journal.Path()})
+	r, skipped, err := record.Read([]string{st.s.Journal.Path()})
 	if err != nil || skipped > 0 {
 		t.Fatalf("%d lines are no records, %v", skipped, err)
 	}
@@ -205,7 +206,7 @@ func reportsTheUpdate(t *testing.T) {
 			}
 		}
 	}
-	tracesToLines(t, a, st.s.journal.Path())
+	tracesToLines(t, a, st.s.Journal.Path())
 	holdsThePhases(t, a)
 	reads(t, a)
 }
@@ -235,7 +236,7 @@ func handsTheShiftOver(t *testing.T, st *story, name map[string]string) {
 	set := core.Intent{Kind: core.IntentSetMode, Nodes: []string{name["cmp-03"]}, Mode: core.ModeSkip}
 	st.confirm(set)
 	s := st.until("the mode is set", func(s *core.Snapshot) bool { return len(s.History.Changes) > 0 })
-	account, _, err := accountFor([]string{st.s.kept, filepath.Join(t.TempDir(), "none.jsonl")}, s)
+	account, _, err := accountFor([]string{st.s.JournalPath, filepath.Join(t.TempDir(), "none.jsonl")}, s)
 	if err != nil || account == nil {
 		t.Fatalf("%+v, %v", account, err)
 	}
@@ -243,7 +244,7 @@ func handsTheShiftOver(t *testing.T, st *story, name map[string]string) {
 	if err := os.WriteFile(garbage, []byte("garbage\nmore of it\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, skipped, err := accountFor([]string{st.s.kept, garbage}, s); err != nil || skipped != 2 {
+	if _, skipped, err := accountFor([]string{st.s.JournalPath, garbage}, s); err != nil || skipped != 2 {
 		t.Errorf("%d lines are no records: %v", skipped, err)
 	}
 	h := handover.Of(s, account)

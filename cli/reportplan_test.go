@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/record"
 	"lockstep/sim"
@@ -34,7 +35,7 @@ type planned struct {
 func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: brief})
-		st.place.management = simManagement(st.Cloud)
+		st.place.Management = simManagement(st.Cloud)
 		var mu sync.Mutex
 		steps := map[string]planned{}
 		var order []string
@@ -81,7 +82,7 @@ func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
 			return s.Management.Plan().Status == core.PlanCompleted && s.ClusterRequest() == nil
 		})
 		time.Sleep(time.Minute)
-		st.until("it is at rest", allKnown)
+		st.until("it is at rest", sessiontest.AllKnown)
 		foretells(t, st)
 		st.stop()
 
@@ -105,7 +106,7 @@ func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
 		if c := a.Plan.Changes; len(c) != 1 || c[0].What != "group mos-default: estimated 9h0m0s, before 8h0m0s" || c[0].Line.Seq == 0 {
 			t.Errorf("that the plan changed: %+v", c)
 		}
-		tracesToLines(t, a, st.s.journal.Path())
+		tracesToLines(t, a, st.s.Journal.Path())
 		var page, text bytes.Buffer
 		if err := record.HTML(&page, a, time.UTC); err != nil {
 			t.Fatal(err)
@@ -148,7 +149,7 @@ func foretells(t *testing.T, st *story) {
 	}
 	st.stop()
 	st.begin()
-	st.until("everything is live again", allKnown)
+	st.until("everything is live again", sessiontest.AllKnown)
 	if got := of(); !slices.Equal(got, want) {
 		t.Errorf("after a restart %q, want %q", got, want)
 	}
@@ -173,7 +174,7 @@ func estimates(t *testing.T, st *story, key, estimate string) {
 // accountOf is the account of a story's update, from its journal.
 func accountOf(t *testing.T, st *story) *record.Account {
 	t.Helper()
-	r, skipped, err := record.Read([]string{st.s.journal.Path()})
+	r, skipped, err := record.Read([]string{st.s.Journal.Path()})
 	if err != nil || skipped > 0 {
 		t.Fatalf("%d lines are no records, %v", skipped, err)
 	}

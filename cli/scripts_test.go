@@ -44,7 +44,7 @@ func TestTheTableOfExitCodesHasWhatTheHelpSays(t *testing.T) {
 			walk(sub, strings.TrimSpace(name+" "+sub.Name()))
 		}
 	}
-	walk(newRoot(&place{}, nil), "")
+	walk(newRoot(&options{}, nil), "")
 	for name := range rows {
 		if !said[name] {
 			t.Errorf("the table has %s, whose help tells of no exit codes", name)

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
+	"lockstep/cli/sessiontest"
 	"lockstep/core/attention"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -97,7 +99,7 @@ func (p *parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // looked collects everything that Lockstep prints, logs, keeps and shows in a place.
-func looked(t *testing.T, what string, at func() place, args ...string) (all string) {
+func looked(t *testing.T, what string, at func() options, args ...string) (all string) {
 	t.Helper()
 	var text strings.Builder
 	for _, command := range [][]string{{"status"}, {"status", "-o", "json"}, {"owners", "-o", "json"}, {"plan", "-o", "json"},
@@ -110,17 +112,17 @@ func looked(t *testing.T, what string, at func() place, args ...string) (all str
 	if err := p.configure(); err != nil {
 		t.Fatal(err)
 	}
-	p.kubeconfig, p.osCloud = args[1], args[3]
+	p.Kubeconfig, p.OSCloud = args[1], args[3]
 	ctx, stop := context.WithCancel(t.Context())
-	s, err := open(ctx, p, p.log)
+	s, err := p.open(ctx, p.log)
 	if err != nil {
 		text.WriteString(err.Error())
 	} else {
-		done := inBackground(func() { s.run(ctx) })
+		done := inBackground(func() { s.Run(ctx) })
 		time.Sleep(2 * time.Minute)
-		screen := &watched{model: tui.New(tui.Options{Backend: s.engine})}
-		snap := s.engine.Snapshot()
-		fmt.Fprintf(&text, "%s\n%v\n%s", sourceTexts(snap), attention.Of(snap), screen.shows())
+		screen := &watched{model: tui.New(tui.Options{Backend: s.Engine})}
+		snap := s.Engine.Snapshot()
+		fmt.Fprintf(&text, "%s\n%v\n%s", sessiontest.SourceTexts(snap), attention.Of(snap), screen.shows())
 		stop()
 		<-done
 	}
@@ -139,10 +141,10 @@ func inBackground(f func()) chan struct{} {
 }
 
 // filesIn returns the log and the journal of a place.
-func filesIn(t *testing.T, p place) string {
+func filesIn(t *testing.T, p options) string {
 	t.Helper()
 	var text strings.Builder
-	for _, root := range []string{p.journal, p.log.file.path} {
+	for _, root := range []string{p.Journal, p.log.Path()} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -199,9 +201,9 @@ func TestServersThatRepeatWhatTheyWereSent(t *testing.T) {
 					}
 					clouds := fmt.Sprintf("clouds: {mos: {auth: {auth_url: 'https://admin:%s@keystone/v3', username: admin, password: %s, "+
 						"project_name: admin}}}", inURL, quoted)
-					text := looked(t, "kubeconfig and clouds.yaml", func() place {
-						return place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds),
-							line: line{transport: &parrot{answer: answer}, jitter: func(string, time.Duration) time.Duration { return 0 }}}
+					text := looked(t, "kubeconfig and clouds.yaml", func() options {
+						return options{log: ownLog(t), Place: session.Place{Journal: t.TempDir(), CloudsYAML: []byte(clouds),
+							Line: session.Line{Transport: &parrot{answer: answer}, Jitter: func(string, time.Duration) time.Duration { return 0 }}}}
 					}, "--kubeconfig", kubeconfig, "--os-cloud", "mos")
 					if !strings.Contains(text, "keystone") {
 						t.Errorf("nothing was tried:\n%s", text)
@@ -258,7 +260,8 @@ func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 			if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(cloud), line: line{transport: &parrot{answer: "status 403"}}}
+			p := options{log: ownLog(t), Place: session.Place{Journal: t.TempDir(), CloudsYAML: []byte(cloud),
+				Line: session.Line{Transport: &parrot{answer: "status 403"}}}}
 			_, out, errs := runIn(t, p, "status", "--wait", "1s", "-o", "json", "--kubeconfig", path, "--os-cloud", "mos")
 			p.log = ownLog(t)
 			_, out2, errs2 := runIn(t, p, "snapshot", "-o", "-", "--kubeconfig", path, "--os-cloud", "mos")
@@ -276,7 +279,7 @@ func passwordsOfOthersAreHidden(t *testing.T, c *sim.Cloud) {
 	c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/os-services`), Status: 500,
 		Message: "(pymysql.err.OperationalError) cannot connect to " + url})
 	c.Kube.AddFault(kubeapi.Fault{Resource: "clusterworkloadlocks", Code: 500, Message: "the backend is " + url})
-	text := looked(t, "errors", func() place { return placeOn(t, c) }, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	text := looked(t, "errors", func() options { return placeOn(t, c) }, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
 	if !strings.Contains(text, "mysql+pymysql://(hidden)@mariadb.openstack.svc:3306/nova") {
 		t.Errorf("neither was told:\n%s", text)
 	}
@@ -314,9 +317,9 @@ func TestTheEnvironmentIsNotGivenAway(t *testing.T) {
 					t.Setenv(variable, value)
 				}
 				bubble.Alone(t, func(t *testing.T) {
-					looked(t, name, func() place {
-						return place{journal: t.TempDir(), log: ownLog(t),
-							line: line{transport: &parrot{answer: answer}, jitter: func(string, time.Duration) time.Duration { return 0 }}}
+					looked(t, name, func() options {
+						return options{log: ownLog(t), Place: session.Place{Journal: t.TempDir(),
+							Line: session.Line{Transport: &parrot{answer: answer}, Jitter: func(string, time.Duration) time.Duration { return 0 }}}}
 					}, "--kubeconfig", kubeconfig, "--os-cloud", "")
 				})
 			})

@@ -27,7 +27,7 @@ func TestASilencedUpdateIsDrivenByItsSteps(t *testing.T) {
 
 func silencedUpdate(t *testing.T) {
 	st := newStory(t, sim.Options{Scenario: told(t, "silence-it"), Timing: brief})
-	st.place.management = simManagement(st.Cloud)
+	st.place.Management = simManagement(st.Cloud)
 	st.begin()
 	st.arm()
 	st.until("the plan and the alerts are there", func(s *core.Snapshot) bool {
@@ -104,7 +104,7 @@ func silencedUpdate(t *testing.T) {
 func TestASilenceThatSomebodyElseExpiresIsMissed(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "silence-it"), Timing: brief})
-		st.place.management = simManagement(st.Cloud)
+		st.place.Management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()
 		make := core.Intent{Kind: core.IntentMakeSilence, Reason: "update", Until: st.Clock.Now().Add(6 * time.Hour).UTC().Truncate(time.Second),

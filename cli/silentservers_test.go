@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -86,19 +87,19 @@ func answering(beginning string) func(*testing.T, net.Listener) {
 var mute = []struct {
 	name   string
 	server core.Server
-	ask    func(t *testing.T, c *sim.Cloud, p *place, address string)
+	ask    func(t *testing.T, c *sim.Cloud, p *options, address string)
 }{
-	{"Kubernetes", core.ServerKubernetes, func(t *testing.T, c *sim.Cloud, p *place, address string) {
-		readdress(t, p.kubeconfig, c.Kube.URL(), address)
+	{"Kubernetes", core.ServerKubernetes, func(t *testing.T, c *sim.Cloud, p *options, address string) {
+		readdress(t, p.Kubeconfig, c.Kube.URL(), address)
 	}},
-	{"the management cluster", core.ServerManagement, func(t *testing.T, c *sim.Cloud, p *place, address string) {
-		readdress(t, p.kubeconfig, c.Management.URL(), address)
+	{"the management cluster", core.ServerManagement, func(t *testing.T, c *sim.Cloud, p *options, address string) {
+		readdress(t, p.Kubeconfig, c.Management.URL(), address)
 	}},
-	{"Keystone", core.ServerOpenStack, func(_ *testing.T, c *sim.Cloud, p *place, address string) {
-		p.cloudsYAML = []byte(strings.ReplaceAll(string(p.cloudsYAML), c.OpenStack.AuthURL(), address+"/v3"))
+	{"Keystone", core.ServerOpenStack, func(_ *testing.T, c *sim.Cloud, p *options, address string) {
+		p.CloudsYAML = []byte(strings.ReplaceAll(string(p.CloudsYAML), c.OpenStack.AuthURL(), address+"/v3"))
 	}},
-	{"Nova", core.ServerOpenStack, func(t *testing.T, c *sim.Cloud, p *place, address string) {
-		p.line.transport = diverted{p.line.transport, "/compute/", strings.TrimPrefix(address, "http://")}
+	{"Nova", core.ServerOpenStack, func(t *testing.T, c *sim.Cloud, p *options, address string) {
+		p.Line.Transport = diverted{p.Line.Transport, "/compute/", strings.TrimPrefix(address, "http://")}
 	}},
 }
 
@@ -166,11 +167,11 @@ func (q *quiet) silent(how silence) string {
 }
 
 // at is a new place from which the cloud is watched, where ask puts the address in place of one of the cloud's own.
-func (q *quiet) at(address string, ask func(*testing.T, *sim.Cloud, *place, string)) place {
+func (q *quiet) at(address string, ask func(*testing.T, *sim.Cloud, *options, string)) options {
 	q.t.Helper()
 	p := placeOn(q.t, q.cloud)
-	p.options = ownOptions(q.t, q.cloud)
-	p.management = simManagement(q.cloud)
+	configured(q.t, &p, q.cloud)
+	p.Management = simManagement(q.cloud)
 	kubeconfig := filepath.Join(q.t.TempDir(), "kubeconfig")
 	raw, err := os.ReadFile(q.cloud.KubeconfigPath)
 	if err != nil {
@@ -179,7 +180,7 @@ func (q *quiet) at(address string, ask func(*testing.T, *sim.Cloud, *place, stri
 	if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
 		q.t.Fatal(err)
 	}
-	p.kubeconfig = kubeconfig
+	p.Kubeconfig = kubeconfig
 	ask(q.t, q.cloud, &p, address)
 	return p
 }
@@ -205,11 +206,11 @@ func TestASilentServerHoldsNothingUp(t *testing.T) {
 }
 
 // --wait covers everything that status does: what has not answered by then is reported as such.
-func statusWaitsNoLongerThanItWasTold(t *testing.T, pair string, p place, server core.Server) {
+func statusWaitsNoLongerThanItWasTold(t *testing.T, pair string, p options, server core.Server) {
 	t.Helper()
 	began := time.Now()
-	code, out, errs := runIn(t, p, "status", "--wait", "7s", "-o", "json", "--kubeconfig", p.kubeconfig, "--os-cloud", p.osCloud,
-		"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
+	code, out, errs := runIn(t, p, "status", "--wait", "7s", "-o", "json", "--kubeconfig", p.Kubeconfig, "--os-cloud", p.OSCloud,
+		"--management-context", p.Management.Context, "--management-namespace", p.Management.Namespace)
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("%s: it took %s", pair, took)
 	}
@@ -234,12 +235,12 @@ func statusWaitsNoLongerThanItWasTold(t *testing.T, pair string, p place, server
 }
 
 // A command that reads all of a cloud ends as well, and says what it could not read.
-func inventoryEnds(t *testing.T, pair string, p place) {
+func inventoryEnds(t *testing.T, pair string, p options) {
 	t.Helper()
 	began := time.Now()
-	code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig,
-		"--os-cloud", p.osCloud,
-		"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
+	code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.Kubeconfig,
+		"--os-cloud", p.OSCloud,
+		"--management-context", p.Management.Context, "--management-namespace", p.Management.Namespace)
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("%s: it took %s", pair, took)
 	}
@@ -249,7 +250,7 @@ func inventoryEnds(t *testing.T, pair string, p place) {
 }
 
 // A session starts at once, its sources say what is wrong, the other servers are seen, and the session ends when it is told to.
-func sessionGoesOn(t *testing.T, pair string, p place, server core.Server) {
+func sessionGoesOn(t *testing.T, pair string, p options, server core.Server) {
 	t.Helper()
 	st := &story{t: t, place: p}
 	began := time.Now()
@@ -294,8 +295,9 @@ func TestNobodyWaitsForATLSHandshake(t *testing.T) {
 		const clouds = `clouds: {a: {auth: {auth_url: "https://silent:6443/v3", username: u, password: p, project_name: p}}}`
 		for _, args := range [][]string{nil, {"--os-from-cluster"}} {
 			// The network's own transport speaks no TLS, and this one does, as on sockets.
-			p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds), line: line{transport: &http.Transport{
-				DialContext: network.Dialer("lockstep"), TLSHandshakeTimeout: 10 * time.Second}}}
+			p := options{log: ownLog(t), Place: session.Place{Journal: t.TempDir(), CloudsYAML: []byte(clouds),
+				Line: session.Line{Transport: &http.Transport{
+					DialContext: network.Dialer("lockstep"), TLSHandshakeTimeout: 10 * time.Second}}}}
 			began := time.Now()
 			code, out, errs := runIn(t, p, append([]string{"status", "--wait", "200ms", "--kubeconfig", kubeconfig, "--management-context",
 				"management"}, args...)...)

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"lockstep/cli/inventory"
+	"lockstep/cli/outputfile"
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/kube"
 	"lockstep/nova"
@@ -27,7 +29,7 @@ type snapshotFlags struct {
 	pseudonymise bool
 }
 
-func newSnapshot(p *place) *cobra.Command {
+func newSnapshot(p *options) *cobra.Command {
 	var f snapshotFlags
 	cmd := &cobra.Command{
 		Use:   "snapshot -o FILE",
@@ -56,8 +58,8 @@ no file was written.`,
 	return cmd
 }
 
-func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.Writer) error {
-	if err := canWrite("-o", f.output, f.force); err != nil {
+func snapshot(ctx context.Context, p options, f snapshotFlags, stdout, stderr io.Writer) error {
+	if err := outputfile.Check("-o", f.output, f.force); err != nil {
 		return err
 	}
 	if err := p.configure(); err != nil {
@@ -67,8 +69,8 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	defer log.close()
-	t := inventoryTaker{place: p, flags: f, log: log, stderr: stderr}
+	defer log.Close()
+	t := inventoryTaker{options: p, flags: f, log: log, stderr: stderr}
 	inv, err := t.take(ctx)
 	if err != nil {
 		return err
@@ -79,7 +81,7 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	}
 	var file bytes.Buffer
 	name := f.output
-	if name == toStdout || f.pseudonymise { // a path may name the cloud
+	if name == outputfile.Stdout || f.pseudonymise { // a path may name the cloud
 		name = "FILE"
 	}
 	if err := s.Write(&file, inventory.Header(s, name)...); err != nil {
@@ -90,12 +92,12 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 		return fmt.Errorf("the inventory does not fit the file's format: %w", err)
 	}
 	report := stdout
-	if f.output == toStdout {
+	if f.output == outputfile.Stdout {
 		report = stderr
 		if _, err := stdout.Write(content); err != nil {
 			return fmt.Errorf("write the inventory: %w", err)
 		}
-	} else if err := writeFile(f.output, content, f.force); err != nil {
+	} else if err := outputfile.Write(f.output, content, f.force); err != nil {
 		return err
 	}
 	return reportSnapshot(report, stderr, s, inv.Missing, f.output, len(content))
@@ -104,7 +106,7 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 // reportSnapshot says what was written and what is missing.
 func reportSnapshot(w, stderr io.Writer, s *scenario.Scenario, missing []core.MissingFacts, output string, size int) error {
 	where := "Wrote " + output
-	if output == toStdout {
+	if output == outputfile.Stdout {
 		where = "Wrote the inventory"
 	}
 	fmt.Fprintf(w, "%s: %s, %s.\n", where, inventory.Contents(s), bytesText(size))
@@ -117,7 +119,7 @@ func reportSnapshot(w, stderr io.Writer, s *scenario.Scenario, missing []core.Mi
 			fmt.Fprintf(stderr, "    %s\n", oneLine(m.Err.Remedy))
 		}
 	}
-	if output != toStdout {
+	if output != outputfile.Stdout {
 		fmt.Fprintf(w, "Rehearse it: lockstep demo --from %s\n", output)
 	}
 	if len(missing) > 0 {
@@ -135,9 +137,9 @@ func bytesText(n int) string {
 
 // inventoryTaker reads the clouds that the flags name.
 type inventoryTaker struct {
-	place
+	options
 	flags  snapshotFlags
-	log    *log
+	log    *session.Log
 	stderr io.Writer
 
 	printing sync.Mutex
@@ -145,7 +147,7 @@ type inventoryTaker struct {
 
 // take reads everything that can be read. It fails when that yields neither a node nor a compute host.
 func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
-	client, err := kube.Load(t.kubeOptions())
+	client, err := kube.Load(t.KubeOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +179,7 @@ func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
 
 // login lets a credential plugin ask on the terminal, and notes all of Kubernetes as missing when the login fails.
 func (t *inventoryTaker) login(ctx context.Context, client *kube.Client, inv *core.Inventory) bool {
-	err := t.place.login(ctx, t.log, client, "Kubernetes")
+	err := t.options.Login(ctx, t.log, client, "Kubernetes")
 	var api *core.APIError
 	if !errors.As(err, &api) {
 		return true
@@ -198,8 +200,8 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 		}
 		return core.CloudInventory{}, []core.MissingFacts{{What: "all of OpenStack", Err: api}}
 	}
-	o := t.novaOptions(t.log)
-	if t.osFromCluster {
+	o := t.NovaOptions(t.log)
+	if t.OSFromCluster {
 		o.Secret = client.OpenStackCredentials
 	}
 	config, err := nova.Load(o)
@@ -213,7 +215,7 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 
 // management reads update plan and groups, if a management cluster is configured.
 func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
-	if !t.place.management.configured() {
+	if !t.options.Management.Configured() {
 		return
 	}
 	miss := func(err error) {
@@ -222,12 +224,12 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 			inv.Missing = append(inv.Missing, core.MissingFacts{What: "update plan and groups", Err: api})
 		}
 	}
-	client, err := kube.Load(t.managementOptions())
+	client, err := kube.Load(t.ManagementOptions())
 	if err != nil {
 		miss(err)
 		return
 	}
-	if err := t.place.login(ctx, t.log, client, "the management cluster"); err != nil {
+	if err := t.options.Login(ctx, t.log, client, "the management cluster"); err != nil {
 		miss(err)
 		return
 	}
@@ -236,7 +238,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 		nodes = append(nodes, n.Name)
 	}
 	var missing []core.MissingFacts
-	inv.Management, missing = client.ManagementInventory(ctx, t.place.management.Namespace, nodes, t.progress)
+	inv.Management, missing = client.ManagementInventory(ctx, t.options.Management.Namespace, nodes, t.progress)
 	inv.Missing = append(inv.Missing, missing...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lockstep/cli/inventory"
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/kube"
 	"lockstep/nova"
@@ -22,7 +23,7 @@ func TestASnapshotKnowsEverySource(t *testing.T) {
 	for _, o := range inventory.Owns {
 		own = append(own, o.Sources...)
 	}
-	sources := engineSources()
+	sources := session.Sources()
 	for _, id := range sources {
 		switch isRead, isOwn := slices.Contains(read, id), slices.Contains(own, id); {
 		case !isRead && !isOwn:

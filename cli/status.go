@@ -14,12 +14,13 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"lockstep/cli/session"
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/engine"
 )
 
-func newStatus(p *place) *cobra.Command {
+func newStatus(p *options) *cobra.Command {
 	var (
 		output  string
 		all     bool
@@ -80,14 +81,14 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 	},
 }
 
-func status(ctx context.Context, p place, wait patience, details bool, print func(io.Writer, Status) error, out io.Writer) error {
+func status(ctx context.Context, p options, wait patience, details bool, print func(io.Writer, Status) error, out io.Writer) error {
 	var snap *core.Snapshot
 	var needs []core.Attention
-	if err := glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
-		snap = look(ctx, s.engine, left)
+	if err := glance(ctx, p, wait, func(s *session.Session, _ options, left time.Duration) error {
+		snap = look(ctx, s.Engine, left)
 		needs = attention.Of(snap)
 		if details {
-			needs = askLogs(ctx, s.looker, needs)
+			needs = askLogs(ctx, s.Looker, needs)
 		}
 		return nil
 	}); err != nil {
@@ -128,15 +129,15 @@ func askLogs(ctx context.Context, looker core.Looker, all []core.Attention) []co
 	return all
 }
 
-// glance runs a session that cannot write while see runs. see gets the place, its options completed by the configuration, and the
+// glance runs a session that cannot write while see runs. see gets the options, completed by the configuration, and the
 // rest of the time to wait.
-func glance(ctx context.Context, p place, wait patience, see func(s *session, p place, left time.Duration) error) error {
-	p.oneLook = true
+func glance(ctx context.Context, p options, wait patience, see func(s *session.Session, p options, left time.Duration) error) error {
+	p.OneLook = true
 	return visit(ctx, p, wait, see)
 }
 
 // visit is glance with a journal that can be written, unless it is for one look.
-func visit(ctx context.Context, p place, wait patience, see func(s *session, p place, left time.Duration) error) error {
+func visit(ctx context.Context, p options, wait patience, see func(s *session.Session, p options, left time.Duration) error) error {
 	began := time.Now()
 	if err := p.configure(); err != nil {
 		return err
@@ -145,19 +146,19 @@ func visit(ctx context.Context, p place, wait patience, see func(s *session, p p
 	if err != nil {
 		return err
 	}
-	defer log.close()
-	p.readOnly = true
+	defer log.Close()
+	p.ReadOnly = true
 	if wait.named {
-		p.loginFor = max(wait.wait, 1)
+		p.LoginFor = max(wait.wait, 1)
 	}
-	p.own = p.named()
-	s, err := open(ctx, p, log)
+	p.Own = p.ForCommands()
+	s, err := p.open(ctx, log)
 	if err != nil {
 		return err
 	}
-	if p.stderr != nil {
-		for _, n := range s.notices {
-			fmt.Fprintln(p.stderr, oneLine(n))
+	if p.Stderr != nil {
+		for _, n := range s.Notices {
+			fmt.Fprintln(p.Stderr, oneLine(n))
 		}
 	}
 	left := wait.wait
@@ -166,7 +167,7 @@ func visit(ctx context.Context, p place, wait patience, see func(s *session, p p
 	}
 	runCtx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { s.run(runCtx) })
+	running.Go(func() { s.Run(runCtx) })
 	err = see(s, p, left)
 	stop()
 	running.Wait()

@@ -11,7 +11,7 @@ import (
 func statusTellsACauseOnce(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.cloudsYAML = []byte(strings.ReplaceAll(string(p.cloudsYAML), "password: ", "password: x"))
+	p.CloudsYAML = []byte(strings.ReplaceAll(string(p.CloudsYAML), "password: ", "password: x"))
 	code, out, errs := runIn(t, p, "status", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
 	if code != exitAttention {
 		t.Fatalf("exit %d: %s", code, errs)

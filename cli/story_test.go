@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
+	"lockstep/cli/session"
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/step"
 	"lockstep/sim"
@@ -54,16 +56,16 @@ func told(t *testing.T, name string, change ...func(*scenario.Scenario)) *scenar
 	return s
 }
 
-// placeOn returns the place where a session, or a command, works with a simulated cloud. Nothing in it comes from the machine's
+// placeOn returns the options with which a session, or a command, works with a simulated cloud. Nothing in it comes from the machine's
 // own configuration, or from chance.
-func placeOn(t *testing.T, c *sim.Cloud) place {
+func placeOn(t *testing.T, c *sim.Cloud) options {
 	t.Helper()
-	return place{name: "mos", clock: c.Clock.Now, journal: t.TempDir(), cloudsYAML: ownClouds(t, c), log: ownLog(t),
-		line: line{transport: c.Transport("lockstep"), jitter: func(_ string, most time.Duration) time.Duration { return most / 2 }}}
+	return options{log: ownLog(t), Place: session.Place{Name: "mos", Clock: c.Clock.Now, Journal: t.TempDir(), CloudsYAML: ownClouds(t, c),
+		Line: session.Line{Transport: c.Transport("lockstep"), Jitter: func(_ string, most time.Duration) time.Duration { return most / 2 }}}}
 }
 
 // runIn is one call of the program, in a bubble and without a terminal.
-func runIn(t *testing.T, p place, args ...string) (code int, out, errs string) {
+func runIn(t *testing.T, p options, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
 	stdin, err := os.Open(os.DevNull)
@@ -101,8 +103,8 @@ func until(t *testing.T, what string, so func() bool) {
 type story struct {
 	*sim.Cloud
 	t     *testing.T
-	place place
-	s     *session
+	place options
+	s     *session.Session
 	snaps <-chan *core.Snapshot
 	stop  func()
 	last  *core.Snapshot
@@ -114,7 +116,7 @@ func newStory(t *testing.T, o sim.Options, actAs ...string) *story {
 	t.Helper()
 	st := &story{Cloud: started(t, o), t: t}
 	st.place = placeOn(t, st.Cloud)
-	st.place.options = ownOptions(t, st.Cloud, actAs...)
+	configured(t, &st.place, st.Cloud, actAs...)
 	return st
 }
 
@@ -122,15 +124,15 @@ func newStory(t *testing.T, o sim.Options, actAs ...string) *story {
 func (st *story) begin() {
 	st.t.Helper()
 	st.runs++
-	st.place.line.holder = fmt.Sprintf("run %d", st.runs) // a new session finds the lease given back by the previous one
+	st.place.Line.Holder = fmt.Sprintf("run %d", st.runs) // a new session finds the lease given back by the previous one
 	ctx, cancel := context.WithCancel(context.WithoutCancel(st.t.Context()))
-	s, err := open(ctx, st.place, st.place.log)
+	s, err := st.place.open(ctx, st.place.log)
 	if err != nil {
 		st.t.Fatal(err)
 	}
-	snaps, unsubscribe := s.engine.Subscribe()
+	snaps, unsubscribe := s.Engine.Subscribe()
 	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx) })
+	running.Go(func() { s.Run(ctx) })
 	st.s, st.snaps, st.stop = s, snaps, sync.OnceFunc(func() { unsubscribe(); cancel(); running.Wait() })
 	st.t.Cleanup(st.stop)
 }
@@ -147,7 +149,8 @@ func (st *story) until(what string, so func(*core.Snapshot) bool) *core.Snapshot
 				return st.last
 			}
 		case <-deadline.C:
-			st.t.Fatalf("it did not come to be that %s; the operations are %+v; the sources are\n%s", what, st.last.Operations, sourceTexts(st.last))
+			st.t.Fatalf("it did not come to be that %s; the operations are %+v; the sources are\n%s", what, st.last.Operations,
+				sessiontest.SourceTexts(st.last))
 		}
 	}
 }
@@ -155,8 +158,8 @@ func (st *story) until(what string, so func(*core.Snapshot) bool) *core.Snapshot
 // arm arms writing, once the sources have answered.
 func (st *story) arm() {
 	st.t.Helper()
-	st.until("everything is live", allKnown)
-	if err := st.s.engine.Arm(st.t.Context(), ""); err != nil {
+	st.until("everything is live", sessiontest.AllKnown)
+	if err := st.s.Engine.Arm(st.t.Context(), ""); err != nil {
 		st.t.Fatal(err)
 	}
 	st.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })
@@ -165,11 +168,11 @@ func (st *story) arm() {
 // execute confirms a step and returns its operation when it has ended, or paused.
 func (st *story) execute(step core.Step) core.Operation {
 	st.t.Helper()
-	g, err := st.s.engine.Grant(step, step.Type)
+	g, err := st.s.Engine.Grant(step, step.Type)
 	if err != nil {
 		st.t.Fatalf("%s: %v", step.Title, err)
 	}
-	id, err := st.s.engine.Execute(st.t.Context(), g)
+	id, err := st.s.Engine.Execute(st.t.Context(), g)
 	if err != nil {
 		st.t.Fatalf("%s: %v", step.Title, err)
 	}
@@ -193,7 +196,7 @@ func (st *story) confirm(i core.Intent) core.Operation {
 		stp = step.Plan(s, i)
 		return stp.Doable()
 	})
-	if p := st.s.engine.Preview(st.t.Context(), i); p.Err != nil {
+	if p := st.s.Engine.Preview(st.t.Context(), i); p.Err != nil {
 		st.t.Fatalf("the dry-run of %s: %v", stp.Title, p.Err)
 	}
 	op := st.execute(stp)
@@ -201,16 +204,6 @@ func (st *story) confirm(i core.Intent) core.Operation {
 		st.t.Fatalf("%s ended as %s: %s; %+v", stp.Title, op.State, op.Text, op.Items)
 	}
 	return op
-}
-
-// allKnown tells whether every source has answered; the management cluster's may be off.
-func allKnown(s *core.Snapshot) bool {
-	for _, src := range s.Sources {
-		if src.State != core.SourceLive && src.ID.Server() != core.ServerManagement {
-			return false
-		}
-	}
-	return true
 }
 
 // kubernetesOf returns a client of a cloud's Kubernetes with all rights.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"lockstep/cli/recorded"
+	"lockstep/cli/sessiontest"
 	"lockstep/core"
 	"lockstep/core/engine"
 	"lockstep/core/handover"
@@ -128,14 +129,14 @@ func recordOfTwo(t *testing.T) {
 	}
 	anna := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true})
 	bob := &story{Cloud: anna.Cloud, t: t, place: placeOn(t, anna.Cloud), runs: 100} // the names of its runs are its own
-	bob.place.options = ownOptions(t, anna.Cloud)
-	anna.place.operator, bob.place.operator = "anna", "bob"
+	configured(t, &bob.place, anna.Cloud)
+	anna.place.Operator, bob.place.Operator = "anna", "bob"
 	recordings := map[*story]string{}
 	for _, st := range []*story{anna, bob} {
-		st.place.recordPath = t.TempDir()
-		recordings[st] = st.place.recordPath
+		st.place.RecordPath = t.TempDir()
+		recordings[st] = st.place.RecordPath
 		st.begin()
-		st.until("everything is live", allKnown)
+		st.until("everything is live", sessiontest.AllKnown)
 	}
 	cloud := cloudRecordOf(anna, anna.last)
 	name := map[string]string{}
@@ -144,10 +145,10 @@ func recordOfTwo(t *testing.T) {
 	}
 	anna.Clock.Resume()
 	kill := func(st *story) {
-		st.s.journal.Close() // nothing is written any more
+		st.s.Journal.Close() // nothing is written any more
 		st.stop()
 		st.begin()
-		st.until("everything is live again", allKnown)
+		st.until("everything is live again", sessiontest.AllKnown)
 	}
 	takeOver := func(st *story) {
 		t.Helper()
@@ -156,7 +157,7 @@ func recordOfTwo(t *testing.T) {
 			from = s.Write.Lease
 			return s.Write.Looked
 		})
-		if err := st.s.engine.Arm(t.Context(), from); err != nil {
+		if err := st.s.Engine.Arm(t.Context(), from); err != nil {
 			t.Fatal(err)
 		}
 		st.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })
@@ -181,7 +182,7 @@ func recordOfTwo(t *testing.T) {
 	takeOver(anna) // the outage may have cost the lease
 	anna.confirm(core.Intent{Kind: core.IntentLiveMigrate, Instance: instance["web-2"]})
 	kill(anna)
-	bob.until("everything is live again", allKnown)
+	bob.until("everything is live again", sessiontest.AllKnown)
 	takeOver(bob)
 	skip := core.Intent{Kind: core.IntentSetMode, Nodes: []string{name["cmp-03"]}, Mode: core.ModeSkip}
 	bob.confirm(skip)
@@ -196,9 +197,9 @@ func recordOfTwo(t *testing.T) {
 	anna.until("the update is over", over)
 	bob.until("the update is over", over)
 	time.Sleep(time.Minute)
-	anna.until("it is at rest", allKnown)
-	end := anna.until("it is at rest", allKnown)
-	journals := []string{anna.s.kept, bob.s.kept}
+	anna.until("it is at rest", sessiontest.AllKnown)
+	end := anna.until("it is at rest", sessiontest.AllKnown)
+	journals := []string{anna.s.JournalPath, bob.s.JournalPath}
 	account, _, err := accountFor(journals, end)
 	if err != nil {
 		t.Fatal(err)
@@ -225,9 +226,9 @@ func recordOfTwo(t *testing.T) {
 // handsOverForTwo checks the note that one of two writes while the other one has the lease.
 func handsOverForTwo(t *testing.T, anna, bob *story, name map[string]string) {
 	t.Helper()
-	anna.s.engine.LookAtLease()
+	anna.s.Engine.LookAtLease()
 	s := anna.until("it is known who has the lease", func(s *core.Snapshot) bool { return s.Write.Lease != "" && !s.Write.Mine })
-	account, _, err := accountFor([]string{anna.s.kept, bob.s.kept}, s)
+	account, _, err := accountFor([]string{anna.s.JournalPath, bob.s.JournalPath}, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/cli/session"
 	"lockstep/core/news"
 	"lockstep/core/wording"
 )
 
-func newWatch(p *place) *cobra.Command {
+func newWatch(p *options) *cobra.Command {
 	var (
 		output string
 		silent bool
@@ -56,7 +57,7 @@ var watchPrinters = map[string]func(io.Writer, news.Line) error{
 	formatJSON: func(w io.Writer, l news.Line) error { return printJSONLine(w, l) },
 }
 
-func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, news.Line) error, out, stderr io.Writer) error {
+func watchNews(ctx context.Context, p options, silent bool, print func(io.Writer, news.Line) error, out, stderr io.Writer) error {
 	out, release := withoutSIGPIPE(out)
 	defer release()
 	if err := p.configure(); err != nil {
@@ -66,15 +67,15 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	if err != nil {
 		return err
 	}
-	defer log.close()
-	p.readOnly, p.oneLook = true, true
-	p.own = p.named()
-	p.recordPath = p.recordTo()
-	s, err := open(ctx, p, log)
+	defer log.Close()
+	p.ReadOnly, p.OneLook = true, true
+	p.Own = p.ForCommands()
+	p.recordWhereAsked()
+	s, err := p.open(ctx, log)
 	if err != nil {
 		return err
 	}
-	for _, n := range s.notices {
+	for _, n := range s.Notices {
 		fmt.Fprintln(stderr, oneLine(n))
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -83,11 +84,11 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	if silent {
 		n.Command = nil
 	}
-	command := newCallCommand(s.callsBy(n), log, func(text string) { fmt.Fprintln(stderr, "lockstep: "+text) })
+	command := newCallCommand(n.callsBy(s), log, func(text string) { fmt.Fprintln(stderr, "lockstep: "+text) })
 	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx) })
+	running.Go(func() { s.Run(ctx) })
 	if p.sole {
-		running.Go(func() { s.settle(ctx) })
+		running.Go(func() { s.Settle(ctx) })
 	}
 	running.Go(func() { command.run(ctx) })
 	running.Go(func() {
@@ -95,7 +96,7 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 			select {
 			case <-ctx.Done():
 				return
-			case text := <-s.recordTrouble:
+			case text := <-s.Troubles:
 				fmt.Fprintln(stderr, "lockstep: "+oneLine(text))
 			}
 		}
@@ -104,15 +105,15 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	if command != nil {
 		output.call = command.make
 	}
-	followNews(ctx, s.engine, n.rules(), true, func(lines []news.Line, calls []news.Call) {
-		s.recordNews(lines)
+	followNews(ctx, s.Engine, n.rules(), true, func(lines []news.Line, calls []news.Call) {
+		s.RecordNews(lines)
 		if !output.take(lines, calls) {
 			stop()
 		}
 	})
 	stop()
 	running.Wait()
-	s.tellRest(stderr)
+	s.TellRest(stderr)
 	if output.failed != nil && !nobodyReads(output.failed) {
 		return fmt.Errorf("print what changes: %w", output.failed)
 	}
@@ -123,7 +124,7 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 type watchOutput struct {
 	print       func(io.Writer, news.Line) error
 	out, stderr io.Writer
-	log         *log
+	log         *session.Log
 	call        func(news.Call) // nil: nobody is called
 
 	failed error // of a line

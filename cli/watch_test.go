@@ -40,7 +40,7 @@ func (l *lines) String() string {
 }
 
 // watchedUntil runs `lockstep watch` on a simulated cloud until so holds of what it has printed, and returns that.
-func watchedUntil(t *testing.T, p place, so func(out string) bool, args ...string) (out, errs string) {
+func watchedUntil(t *testing.T, p options, so func(out string) bool, args ...string) (out, errs string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	var o, e lines
@@ -180,7 +180,7 @@ func TestAWatchWithoutRoomForItsLinesStillCalls(t *testing.T) {
 func watchRemindsOfANoteThatIsWrittenMeanwhile(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
-	p.clock = nil
+	p.Clock = nil
 	flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
 	noted := false
 	out, errs := watchedUntil(t, p, func(out string) bool {

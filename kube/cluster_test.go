@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	RedirectLogs(slog.New(slog.DiscardHandler))
+	debug.SetGCPercent(800) // simulated servers make much garbage and keep little
 	// klog's own goroutine runs for good once klog has written something.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
 }
