@@ -40,7 +40,7 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 				defer running.Done()
 				defer func() { <-slots }()
 				defer done()
-				r.ended(i, e.runItem(work, op, i, b))
+				r.ended(i, e.runItem(work, op, i, b, r.lastTry(i)))
 			}()
 		} else {
 			<-slots
@@ -52,11 +52,16 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 	}
 	running.Wait()
 
-	// Items that are still queued were never begun.
+	// Items that are still queued were never begun, or wait for another try.
 	for i, item := range op.snapshot().Items {
-		if item.State == core.OperationQueued {
-			op.setItem(i, core.OperationStopped, "not begun", e.cfg.Clock())
+		if item.State != core.OperationQueued {
+			continue
 		}
+		if o := r.lastTry(i); o.tries > 0 {
+			op.setItem(i, o.state, o.text+"; not tried again: "+wording.TextOf(e.notAgain(op, b), "the batch is over"), e.cfg.Clock())
+			continue
+		}
+		op.setItem(i, core.OperationStopped, "not begun", e.cfg.Clock())
 	}
 	state, text := sumOf(op.snapshot().Items)
 	op.set(state, text, e.cfg.Clock())
@@ -73,8 +78,27 @@ type batchRun struct {
 	withdrawn bool // the operator was told that the node is not removed any more
 
 	mu      sync.Mutex
-	failed  string       // why it has to pause; empty while nothing has failed
-	unasked map[int]bool // the items that were put back once
+	failed  string          // why it has to pause; empty while nothing has failed
+	unasked map[int]bool    // the items that were put back once
+	tried   map[int]outcome // by item: the last try of those that were put back and have tries left
+}
+
+// lastTry is the last try of an item that was put back; zero for one on which nothing was sent.
+func (r *batchRun) lastTry(i int) outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tried[i]
+}
+
+// putBack makes an item one that is still to be done. It keeps the tries that are left: no grant is for more than it said.
+func (r *batchRun) putBack(i int, o outcome, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tried == nil {
+		r.tried = map[int]outcome{}
+	}
+	r.tried[i] = outcome{state: core.OperationFailed, text: o.text, tries: o.tries}
+	r.op.putBack(i, text, o.tries > 0)
 }
 
 // queued is the first item after one that is still to be done; -1 when there is none.
@@ -87,12 +111,20 @@ func (r *batchRun) queued(after int) int {
 	return -1
 }
 
+// nextTryComes ends the text of an item that waits for another try while the batch is held.
+const nextTryComes = "; the next try comes when the batch goes on"
+
 // ended notes how an item ended. One for which nothing was sent, as a whole server was away, is still to be done: the batch pauses even
 // where it goes on past failures, as all items after it would end in the same way. The second time it has failed: it may be the item.
 func (r *batchRun) ended(i int, o outcome) {
+	if o.held {
+		r.putBack(i, o, o.text+nextTryComes)
+		r.e.changed()
+		return
+	}
 	o.unasked = o.unasked && r.once(i)
 	if o.unasked {
-		r.op.putBack(i, o.text)
+		r.putBack(i, o, o.text)
 	} else {
 		r.op.setItem(i, o.state, o.text, r.e.cfg.Clock())
 	}
@@ -223,12 +255,18 @@ func changedSince(s *core.Snapshot, item core.BatchItem, now core.Step) string {
 	return ""
 }
 
-// runItem does one item. When a try fails after Nova accepted it, it tries again, as often as the item allows.
-func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch) outcome {
+// runItem does one item. When a try fails after Nova accepted it, it tries again, as often as the item allows. o is its last try, where it
+// goes on with the next one. An outcome that leaves more to be tried says how many tries there were.
+func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch, o outcome) outcome {
 	item := b.Items[i]
 	tries := max(item.Tries, 1)
-	for try := 1; ; try++ {
-		o := e.tryItem(ctx, op, i, item, try, tries)
+	for try := o.tries + 1; ; try++ {
+		if try > 1 {
+			if why := e.notAgain(op, b); why != "" {
+				return outcome{state: o.state, text: o.text + "; not tried again: " + why}
+			}
+		}
+		o = e.tryItem(ctx, op, i, item, try, tries)
 		switch {
 		case o.state == core.OperationDone && try > 1:
 			o.text += wording.InBrackets(tryText(try, tries))
@@ -237,30 +275,36 @@ func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch
 			if try > 1 && o.state == core.OperationFailed {
 				o.text = tryText(try, tries) + ": " + o.text
 			}
+			if o.unasked { // nothing was sent: this try is still to come
+				o.tries = try - 1
+			}
 			return o
 		}
 		op.setItem(i, core.OperationVerifying, tryText(try+1, tries)+" comes: "+o.text, e.cfg.Clock())
 		e.changed()
 		e.awaitItem(ctx, op, item)
-		if !op.goesOn() || op.isStopped() || e.ctx.Err() != nil {
-			why := "the batch is held"
-			switch {
-			case e.ctx.Err() != nil:
-				why = "Lockstep is leaving"
-			case op.isStopped():
-				why = "the batch is stopped"
-			}
-			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: " + why
-			return o
-		}
-		if s := e.Snapshot(); b.Node != "" && s.Known(core.SourceNodeRequests) && step.StandingRequest(s, b.Node) != b.Request {
-			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: the node's maintenance request is not the one that was there"
-			return o
-		} else if withdrawn(s, b) {
-			o.text = tryText(try, tries) + ": " + o.text + "; not tried again: the node is not removed any more"
+		o.text, o.tries = tryText(try, tries)+": "+o.text, try
+		if !op.goesOn() { // what speaks against another try is said when it goes on, or at its end
+			o.held = true
 			return o
 		}
 	}
+}
+
+// notAgain is why nothing of the batch is tried again; empty when it may be.
+func (e *Engine) notAgain(op *operation, b core.Batch) string {
+	s := e.Snapshot()
+	switch {
+	case e.ctx.Err() != nil:
+		return "Lockstep is leaving"
+	case op.isStopped():
+		return "the batch is stopped"
+	case b.Node != "" && s.Known(core.SourceNodeRequests) && step.StandingRequest(s, b.Node) != b.Request:
+		return "the node's maintenance request is not the one that was there"
+	case withdrawn(s, b):
+		return "the node is not removed any more"
+	}
+	return ""
 }
 
 func tryText(try, tries int) string { return fmt.Sprintf("try %d of %d", try, tries) }
@@ -268,7 +312,7 @@ func tryText(try, tries int) string { return fmt.Sprintf("try %d of %d", try, tr
 // awaitItem waits until the Snapshots show the item as it was before its last try, but no longer than a result may take to be seen. The
 // try was watched on the server itself; the Snapshots come later.
 func (e *Engine) awaitItem(ctx context.Context, op *operation, item core.BatchItem) {
-	for quiet := e.cfg.Wall(); e.cfg.Wall().Sub(quiet) < e.cfg.Settle && e.ctx.Err() == nil && op.goesOn() && !op.isStopped(); {
+	for quiet := e.cfg.Wall(); e.cfg.Wall().Sub(quiet) < e.cfg.Settle && e.ctx.Err() == nil && !op.isStopped(); {
 		s := e.Snapshot().Without(op.state.ID)
 		gone := nothingLeft(s, item.Change) != ""
 		if step := step.Plan(s, item.Intent); gone || changedSince(s, item, step) == "" && step.Blocker() == "" {

@@ -89,30 +89,109 @@ func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
 	})
 }
 
-// A batch can be held or stopped between two tries, and says which of them it was.
-func TestABatchThatIsHeldOrStoppedDoesNotTryAgain(t *testing.T) {
-	for control, says := range map[core.Control]string{core.ControlPause: "not tried again: the batch is held",
-		core.ControlStop: "not tried again: the batch is stopped"} {
-		t.Run(string(control), func(t *testing.T) { triesNothingAgain(t, control, says) })
-	}
+// A batch can be stopped between two tries, and says so.
+func TestABatchThatIsStoppedDoesNotTryAgain(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id := failsAfter(t, core.ControlStop)
+		defer b.end()
+		op := b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, "not tried again: the batch is stopped") ||
+			len(b.cloud.written()) != 1 {
+			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, b.cloud.written())
+		}
+	})
 }
 
-func triesNothingAgain(t *testing.T, control core.Control, says string) {
+// failsAfter controls a batch while its first item is under way. Then the item's first try fails, as all later ones will.
+func failsAfter(t *testing.T, control core.Control) (b *bench, id string) {
 	t.Helper()
+	b, id, _ = movesHeld(t)
+	c := b.cloud
+	c.mu.Lock()
+	c.failMoves = true
+	c.mu.Unlock()
+	b.engine.Control(id, control)
+	c.mu.Lock()
+	c.migrating = false // the next ones end at once
+	c.finish("id-web-1")
+	c.mu.Unlock()
+	return b, id
+}
+
+// A batch that is held keeps an item that waits for another try. When it goes on, the item has the tries that are left.
+func TestABatchThatIsHeldTriesAgainWhenItGoesOn(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id := failsAfter(t, core.ControlPause)
+		defer b.end()
+		paused := func(op core.Operation) bool { return op.State == core.OperationPaused }
+		op := b.await(id, paused)
+		if got := op.Items[0]; got.State != core.OperationQueued || len(b.cloud.written()) != 1 ||
+			!strings.Contains(got.Text, "try 1 of 3: the migration failed") || !strings.Contains(got.Text, "when the batch goes on") {
+			t.Errorf("while it is held, the item is %s: %q, after %q", got.State, got.Text, b.cloud.written())
+		}
+		b.engine.Control(id, core.ControlResume)
+		op = b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, "try 3 of 3: the migration failed") ||
+			len(b.cloud.written()) != 3 {
+			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, b.cloud.written())
+		}
+	})
+}
+
+// A try that was not sent, as a server was away, is still to come, and no other one again: nothing is tried more often than was
+// confirmed.
+func TestNothingIsTriedMoreOftenThanConfirmed(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, _ := movesHeld(t)
 		defer b.end()
 		c := b.cloud
 		c.mu.Lock()
-		c.failMoves = true
-		c.mu.Unlock()
-		b.engine.Control(id, control)
-		c.mu.Lock()
+		c.failMoves, c.migrating = true, false
+		c.unsure = &core.APIError{Kind: core.ErrServer, Call: "get the operator lease", Message: "etcd leader changed", Status: 500}
 		c.finish("id-web-1")
 		c.mu.Unlock()
-		op := b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
-		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, says) || len(c.written()) != 1 {
+		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		if got := op.Items[0]; got.State != core.OperationQueued || !strings.Contains(got.Text, "try 2 of 3") || len(c.written()) != 1 {
+			t.Errorf("while the server is away, the item is %s: %q, after %q", got.State, got.Text, c.written())
+		}
+		c.mu.Lock()
+		c.unsure = nil
+		c.mu.Unlock()
+		b.engine.Control(id, core.ControlResume)
+		op = b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != core.OperationFailed || !strings.Contains(got.Text, "try 3 of 3: the migration failed") ||
+			len(c.written()) != 3 {
 			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, c.written())
+		}
+	})
+}
+
+// An item that is left out while it waits for another try says what failed.
+func TestAnItemThatIsLeftOutSaysWhatFailed(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id := failsAfter(t, core.ControlPause)
+		defer b.end()
+		b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		b.engine.Control(id, core.ControlSkip)
+		op := b.await(id, func(op core.Operation) bool { return op.Items[0].State.Ended() })
+		if got := op.Items[0]; got.State != core.OperationSkipped || strings.Contains(got.Text, "when the batch goes on") ||
+			!strings.HasPrefix(got.Text, "left out by the operator; try 1 of 3: the migration failed") {
+			t.Errorf("it ended as %s: %q", got.State, got.Text)
+		}
+	})
+}
+
+// An item that waits for another try while its batch is held has failed when the batch is stopped: it was begun.
+func TestAHeldBatchThatIsStoppedSaysWhatFailed(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id := failsAfter(t, core.ControlPause)
+		defer b.end()
+		b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		b.engine.Control(id, core.ControlStop)
+		op := b.await(id, func(op core.Operation) bool { return op.State.Ended() })
+		if got := op.Items[0]; got.State != core.OperationFailed || len(b.cloud.written()) != 1 ||
+			!strings.Contains(got.Text, "try 1 of 3: the migration failed") || !strings.Contains(got.Text, "not tried again: the batch is stopped") {
+			t.Errorf("it ended as %s: %q, after %q", got.State, got.Text, b.cloud.written())
 		}
 	})
 }

@@ -35,5 +35,8 @@ type outcome struct {
 
 	unasked bool // of a failure: nothing was sent, as a whole server could not be asked, or writing was not allowed any more
 
+	tries int  // of an item of a batch that is still to be done: how often something was sent for it
+	held  bool // of a failure: the batch is held, and the next try comes when it goes on
+
 	at time.Time // when it ended, for a write that nobody watched; zero where that is not known
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"lockstep/core"
@@ -98,7 +99,11 @@ func (op *operation) leaveOut(i int, now time.Time) (string, error) {
 	case op.taken[i] || item.State != core.OperationQueued:
 		return "", refuse("%s has begun", item.Label)
 	default:
-		item.State, item.Text, item.Ended = core.OperationSkipped, "left out by the operator", now
+		text := "left out by the operator"
+		if tried := strings.TrimSuffix(item.Text, nextTryComes); tried != item.Text {
+			text += "; " + tried
+		}
+		item.State, item.Text, item.Ended = core.OperationSkipped, text, now
 		return item.Label, nil
 	}
 }
@@ -127,12 +132,15 @@ func (op *operation) take(i int) bool {
 	return true
 }
 
-// putBack makes an item one that has not begun.
-func (op *operation) putBack(i int, text string) {
+// putBack makes an item one that is still to be done. One that was tried has begun.
+func (op *operation) putBack(i int, text string, tried bool) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
 	delete(op.taken, i)
-	op.state.Items[i].State, op.state.Items[i].Text, op.state.Items[i].Started = core.OperationQueued, text, time.Time{}
+	item := &op.state.Items[i]
+	if item.State, item.Text = core.OperationQueued, text; !tried {
+		item.Started = time.Time{}
+	}
 }
 
 // Acknowledge takes an ended operation out of what needs a person. It is journalled, so that the next run knows it.
