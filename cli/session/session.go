@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,45 +60,6 @@ type Session struct {
 	announcer *kube.Announcer     // nil: no Events are made
 
 	listedAgain chan struct{} // told when thousands of objects were listed after the first lists, for a moment
-}
-
-// Place is what a session runs on: the operator's own cluster, or a simulated one.
-type Place struct {
-	Name          string // the cluster's name; empty: the one in the kubeconfig
-	Kubeconfig    string // file; empty: $KUBECONFIG, then ~/.kube/config
-	Context       string // of the kubeconfig; empty: its current one
-	OSCloud       string // name of the cloud in clouds.yaml; empty: $OS_CLOUD, then the OS_* environment
-	OSFromCluster bool   // clouds.yaml is read from a Secret of the cluster
-	NoCloud       string // why no cloud of OpenStack is looked for; empty: one is
-	Management    Management
-	Alertmanager  core.AlertmanagerPlace // without a Service it is not asked
-	Given         *kube.Given            // the cluster's login where it is in no file; nil: the kubeconfig has it
-	CloudsYAML    []byte                 // the content of the clouds.yaml to use; nil: it is looked for as the openstack client does
-	Line          Line                   // to the servers; zero: the usual way
-	Own           core.ClusterPlace      // what commands must name that are run by hand; empty: the shell reaches the cluster by itself
-
-	Version        string                     // of the program
-	Operator       string                     // what the operator calls themselves; may be empty
-	ReadOnly       bool                       // writing cannot be armed
-	LeaseNamespace string                     // of the operator Lease
-	Settings       core.Settings              // core.DefaultSettings at least: zero limits no number of nodes
-	Selectors      map[string]labels.Selector // of the nodes of the controllers that are played, by the controller's name
-	Events         bool                       // Events are made of what is done
-
-	Journal      string // folder; empty: the state folder
-	OneLook      bool   // the journal is read, and not written
-	AboutJournal bool   // it is about the cluster's journal: without the cluster, or the journal, there is nothing to do
-	RecordPath   string // file or folder of the recording; empty: none
-	MustRecord   bool   // the session does not begin without its recording
-
-	LoginFor time.Duration // how long a credential plugin may take that may ask a person; 0 means three minutes
-	Unasked  bool          // nobody is asked anything: a credential plugin that may ask a person is not run
-	Stderr   io.Writer     // for messages before the screen opens; nil: none
-
-	Clock     func() time.Time // nil: the wall clock
-	Pace      float64          // how much faster than real time the cluster's clock runs; 0 means 1
-	InProcess bool             // the cloud runs in this process
-	Begin     func()           // called once when the first lists are in; nil: nothing waits for them
 }
 
 // Open loads the credentials and makes the session's parts. It asks no server, so none can delay it, but a simulated one for its
