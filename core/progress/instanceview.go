@@ -344,6 +344,7 @@ func MovingText(s *core.Snapshot, in *core.Instance) string {
 // hostCount counts what is on a host. It is done for every host in every Snapshot, so it makes no texts.
 type hostCount struct {
 	all, blocking, migrating, movable int
+	inVain                            bool                           // the controller has tried each one often enough, and tries again
 	byAction                          map[core.MaintenanceAction]int // of those that block
 	manual                            int                            // of those to be notified of, because the node is manual
 	stranded                          map[string]int                 // of those to be live-migrated, by a status in which nothing is
@@ -352,9 +353,11 @@ type hostCount struct {
 
 func countOn(s *core.Snapshot, m HostMaintenance) hostCount {
 	c, leaving := hostCount{}, leavingOf(s, m.Host)
+	var v vain
 	for _, in := range s.ByHost[m.Host] {
 		c.all++
-		if marked(in) || leaving[in.ID] && !LeftRunning(s, in) {
+		moves := marked(in) || leaving[in.ID] && !LeftRunning(s, in)
+		if moves {
 			c.migrating++
 			if r := s.LatestMigration(in.ID); r != nil && r.Running() && (c.since.IsZero() || r.Created.Before(c.since)) {
 				c.since = r.Created
@@ -383,8 +386,49 @@ func countOn(s *core.Snapshot, m HostMaintenance) hostCount {
 		if core.Migrates(in, action) {
 			c.movable++
 		}
+		v.count(s, in, m, action, moves)
 	}
+	c.inVain = v.of(s, m.Host, c.migrating)
 	return c
+}
+
+// vain finds a host that nothing more leaves by itself: each instance that the controller moves has failed as often as the controller tries
+// before it gives up, and no instance has left the host since. The controller begins anew with them every 60 s
+// (docs/mosk.md#migration-loop). All of it is in Nova's records, so it does not matter who looks, or since when.
+type vain struct {
+	given, spent, moving int       // instances for the controller to move; those that used up its attempts; of these those that move
+	failed               time.Time // the earliest of their newest failures
+}
+
+func (v *vain) count(s *core.Snapshot, in *core.Instance, m HostMaintenance, action core.MaintenanceAction, moves bool) {
+	if m.request == nil || action != core.ActionLiveMigrate || !core.Migrates(in, action) && !moves {
+		return
+	}
+	v.given++
+	records := s.Migrations[in.ID]
+	if n, _ := failuresOf(records, in, m); n == 0 || n < m.Attempts {
+		return
+	}
+	v.spent++
+	if moves {
+		v.moving++
+	}
+	newest := slices.IndexFunc(records, func(r *core.Migration) bool { return r.SourceHost == in.Host && r.Failed() })
+	if at := records[newest].Updated; v.failed.IsZero() || at.Before(v.failed) {
+		v.failed = at
+	}
+}
+
+func (v *vain) of(s *core.Snapshot, host string, migrating int) bool {
+	if v.given == 0 || v.spent < v.given || v.moving < migrating {
+		return false
+	}
+	for _, records := range s.Migrations {
+		if slices.ContainsFunc(records, func(r *core.Migration) bool { return r.SourceHost == host && r.Moved() && r.Updated.After(v.failed) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // HostLabel is what people call the node of a host.

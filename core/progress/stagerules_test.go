@@ -12,6 +12,20 @@ import (
 	"pgregory.net/rapid"
 )
 
+// failed makes migrations of an instance that failed that long ago.
+func failed(sc scene.Scene, in *core.Instance, times int, ago time.Duration) {
+	for range times {
+		sc.Migration(in, "error", "", ago).Updated = scene.Ago(ago)
+	}
+}
+
+// left makes an instance that has left a host that long ago.
+func left(sc scene.Scene, host string, ago time.Duration) {
+	in := sc.Instance("cmp-02", "gone-"+host)
+	m := sc.Migration(in, "completed", "cmp-02", ago)
+	m.SourceHost, m.Updated = host, scene.Ago(ago)
+}
+
 // One row per step of a node's life in docs/mosk.md#life-of-a-node, and per way in which the evidence can be incomplete.
 func TestStages(t *testing.T) {
 	tests := []struct {
@@ -47,6 +61,49 @@ func TestStages(t *testing.T) {
 			sc.Maintained("cmp-01", "")
 			sc.Migration(sc.ByHost["cmp-01"][0], "running", "cmp-02", time.Minute)
 		}, core.StageEvacuating, "", "1 migration under way"},
+		{"(b) H, and not every attempt has failed", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts-1, 5*time.Minute)
+		}, core.StageEvacuating, "", "Starting migration"},
+		{"(b) H, begun anew after every attempt has failed", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+		}, core.StageWaiting, "1 live", "begins anew"},
+		{"(b) a further try runs", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			sc.Migration(sc.ByHost["cmp-01"][0], "running", "cmp-02", time.Minute)
+		}, core.StageWaiting, "1 live, 1 moving", "begins anew"},
+		{"(b) a further try runs, and the lock still says J", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", scene.StillPresent)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			sc.Migration(sc.ByHost["cmp-01"][0], "running", "cmp-02", time.Minute)
+		}, core.StageWaiting, "1 live, 1 moving", ""},
+		{"(b) H, begun anew, and one of two has not failed", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			sc.Instance("cmp-01", "web-9")
+		}, core.StageEvacuating, "", "Starting migration"},
+		{"(b) H, begun anew, and the operator moves one that is not the controller's", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			sc.Migration(sc.Instance("cmp-01", "db-9", "notify"), "running", "cmp-02", time.Minute)
+		}, core.StageEvacuating, "", "1 migration under way"},
+		{"(b) H, begun anew, and one has left since the failures", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			left(sc, "cmp-01", 4*time.Minute)
+		}, core.StageEvacuating, "", "Starting migration"},
+		{"(b) H, begun anew, and one had left before the failures", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			left(sc, "cmp-01", 6*time.Minute)
+		}, core.StageWaiting, "1 live", "begins anew"},
+		{"(b) H, begun anew, and one has left another host since the failures", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			left(sc, "cmp-03", 4*time.Minute)
+		}, core.StageWaiting, "1 live", "begins anew"},
 		{"(b) API outage during evacuation", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 		}, core.StageEvacuating, "API away", ""},
