@@ -126,7 +126,11 @@ func redactURLs(text string) string {
 		}
 		text = rest
 		end := urlEnd(text)
-		b.WriteString(secretParameter.ReplaceAllString(text[:end], "$1"+Hidden))
+		if strings.ContainsAny(text[:end], "?&;#") { // few URLs in a message have parameters
+			b.WriteString(secretParameter.ReplaceAllString(text[:end], "$1"+Hidden))
+		} else {
+			b.WriteString(text[:end])
+		}
 		text = text[end:]
 	}
 	return b.String() + text

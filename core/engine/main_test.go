@@ -7,9 +7,11 @@ import (
 	"time"
 )
 
-// The tests do not depend on the machine's time zone. They make much garbage and keep little: collected less often, they take a fifth less.
+// The tests do not depend on the machine's time zone. They make much garbage: collected less often, they take a fifth less, until the heap
+// is so large that the kernel has as much to do with its pages.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(300 << 20)
 	time.Local = time.UTC
 	if path := os.Getenv("LOCKSTEP_TEST_JOURNAL"); path != "" {
 		beKilled(path)
