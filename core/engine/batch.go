@@ -18,39 +18,34 @@ import (
 // the gate closes, when a source that it rests on goes stale, and when an item that is still to be done has changed since the grant. It
 // goes on only when the operator says so.
 func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
-	atOnce := max(b.AtOnce, 1)
 	r := &batchRun{e: e, op: op, batch: b, items: b.Items, told: map[int]string{}}
-	var (
-		running sync.WaitGroup
-		slots   = make(chan struct{}, atOnce)
-	)
-	for next := r.queued(-1); next >= 0; {
-		i := next
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
+	atOnce, running, ends := max(b.AtOnce, 1), 0, make(chan struct{})
+	end := func() { <-ends; running-- }
+	for {
+		for running == atOnce {
+			end() // a failure has to be known before the next item begins
 		}
-		if !r.mayBegin(ctx, i) {
+		i, ok := r.next(ctx)
+		if !ok || i < 0 && running == 0 {
 			break
 		}
+		if i < 0 {
+			end() // one that runs may be put back
+			continue
+		}
 		if op.take(i) {
-			running.Add(1)
+			running++
 			work, done := e.work()
 			go func() {
-				defer running.Done()
-				defer func() { <-slots }()
-				defer done()
 				r.ended(i, e.runItem(work, op, i, b, r.lastTry(i)))
+				done()
+				ends <- struct{}{}
 			}()
-		} else {
-			<-slots
-		}
-		if next = r.queued(i); atOnce == 1 || next < 0 {
-			running.Wait() // a failure has to be known before the next item begins
-			next = r.queued(-1)
 		}
 	}
-	running.Wait()
+	for running > 0 {
+		end()
+	}
 
 	// Items that are still queued were never begun, or wait for another try.
 	for i, item := range op.snapshot().Items {
@@ -75,7 +70,8 @@ type batchRun struct {
 	items []core.BatchItem
 	told  map[int]string // by item: the change that the operator was told of; -1 is the request
 
-	withdrawn bool // the operator was told that the node is not removed any more
+	why       string // why it is paused; empty when the operator paused it
+	withdrawn bool   // the operator was told that the node is not removed any more
 
 	mu      sync.Mutex
 	failed  string          // why it has to pause; empty while nothing has failed
@@ -99,16 +95,6 @@ func (r *batchRun) putBack(i int, o outcome, text string) {
 	}
 	r.tried[i] = outcome{state: core.OperationFailed, text: o.text, tries: o.tries}
 	r.op.putBack(i, text, o.tries > 0)
-}
-
-// queued is the first item after one that is still to be done; -1 when there is none.
-func (r *batchRun) queued(after int) int {
-	for i, item := range r.op.snapshot().Items {
-		if i > after && item.State == core.OperationQueued {
-			return i
-		}
-	}
-	return -1
 }
 
 // nextTryComes ends the text of an item that waits for another try while the batch is held.
@@ -162,37 +148,34 @@ func (r *batchRun) takeFailure() string {
 	return why
 }
 
-// mayBegin waits while the batch is paused, and tells whether item i may begin. It may not when the operator has stopped the batch, or
-// when Lockstep is leaving.
-func (r *batchRun) mayBegin(ctx context.Context, i int) bool {
+// next waits while the batch is paused, and returns the item that begins next; -1 when there is none, held or not. It is false when the
+// operator has stopped the batch, or when Lockstep is leaving.
+func (r *batchRun) next(ctx context.Context) (i int, ok bool) {
 	e, op := r.e, r.op
-	why := r.takeFailure()
-	if why == "" && op.goesOn() {
-		why = r.obstacle(i)
-	}
 	for {
-		if why != "" {
+		if op.isStopped() || e.ctx.Err() != nil {
+			return -1, false
+		}
+		if i = op.next(); i < 0 {
+			return -1, true
+		}
+		if why := r.takeFailure(); why != "" { // of an item that ended during the pause, too
+			r.why = why
 			op.pause()
 		}
-		if op.isStopped() || e.ctx.Err() != nil {
-			return false
-		}
 		if op.goesOn() {
-			if why = r.obstacle(i); why == "" {
+			if r.why = r.obstacle(i); r.why == "" {
 				op.set(core.OperationRunning, "", e.cfg.Clock())
-				return true
+				return i, true
 			}
-			continue
+			op.pause()
 		}
-		op.set(core.OperationPaused, "paused: "+wording.TextOf(why, "by the operator"), e.cfg.Clock())
+		op.set(core.OperationPaused, "paused: "+wording.TextOf(r.why, "by the operator"), e.cfg.Clock())
 		e.changed()
 		select {
 		case <-op.control:
 		case <-ctx.Done():
-			return false
-		}
-		if op.goesOn() {
-			why = r.takeFailure() // of an item that ended during the pause
+			return -1, false
 		}
 	}
 }

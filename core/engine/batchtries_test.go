@@ -218,3 +218,93 @@ func TestABatchTriesNothingAgainForAMaintenanceThatIsOver(t *testing.T) {
 		}
 	})
 }
+
+// A batch that is held ends when the operator has left out all that was left of it: there is nothing for it to go on with.
+func TestAHeldBatchEndsWhenNothingIsLeftOfIt(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		b.engine.Control(id, core.ControlPause)
+		finish()
+		b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
+		b.engine.Control(id, core.ControlSkip)
+		if op := b.await(id, func(op core.Operation) bool { return op.Items[1].State.Ended() }); op.State != core.OperationPaused {
+			t.Errorf("with one item left it is %s", op.State)
+		}
+		b.engine.Control(id, core.ControlSkip)
+		want := []core.OperationState{core.OperationDone, core.OperationSkipped, core.OperationSkipped}
+		if op := b.awaitEnd(id); op.State != core.OperationDone || !slices.Equal(itemStates(op), want) {
+			t.Errorf("it ended as %s: %v, want %v", op.State, itemStates(op), want)
+		}
+	})
+}
+
+// It does not end while an item runs that may have to wait for another try.
+func TestAHeldBatchKeepsTheLastItemThatFails(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id := twoMove(t, 0)
+		defer b.end()
+		b.engine.Control(id, core.ControlPause)
+		b.engine.Control(id, core.ControlSkip)
+		for i, name := range []string{"id-web-2", "id-web-1"} {
+			b.cloud.mu.Lock()
+			b.cloud.failFirst = i
+			b.cloud.finish(name)
+			b.cloud.mu.Unlock()
+			b.await(id, func(op core.Operation) bool { return op.Items[1].State == core.OperationDone })
+		}
+		b.await(id, func(op core.Operation) bool {
+			return op.State == core.OperationPaused && op.Items[0].State == core.OperationQueued
+		})
+		b.cloud.mu.Lock()
+		b.cloud.migrating = false
+		b.cloud.mu.Unlock()
+		b.engine.Control(id, core.ControlResume)
+		if op := b.awaitEnd(id); op.Items[0].State != core.OperationDone || len(b.cloud.written()) != 3 {
+			t.Errorf("it ended with %v, after %q", itemStates(op), b.cloud.written())
+		}
+	})
+}
+
+// twoMove is a batch whose first two items are under way at the same time. As many migrations fail as fail says, those that end first.
+func twoMove(t *testing.T, fail int) (b *bench, id string) {
+	t.Helper()
+	cloud := newTestCloud()
+	cloud.migrating, cloud.failFirst = true, fail
+	b = newBench(t, t.TempDir(), cloud)
+	b.arm()
+	id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1", AtOnce: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.await(id, firstTwoRun)
+	return b, id
+}
+
+func firstTwoRun(op core.Operation) bool {
+	return op.Items[0].State == core.OperationVerifying && op.Items[1].State == core.OperationVerifying
+}
+
+// An item that waited for another try while the batch was held goes on at once, beside others that run.
+func TestAnItemGoesOnBesideOthers(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id := twoMove(t, 1)
+		defer b.end()
+		cloud := b.cloud
+		b.engine.Control(id, core.ControlPause)
+		cloud.mu.Lock()
+		cloud.finish("id-web-1")
+		cloud.mu.Unlock()
+		b.await(id, func(op core.Operation) bool {
+			return op.State == core.OperationPaused && op.Items[0].State == core.OperationQueued
+		})
+		resume(b, id)
+		if op := b.await(id, firstTwoRun); op.Items[2].State != core.OperationQueued {
+			t.Errorf("beside both, %v", itemStates(op))
+		}
+		want := []string{"live-migrate id-web-1", "live-migrate id-web-1", "live-migrate id-web-2"}
+		if got := slices.Sorted(slices.Values(cloud.written())); !slices.Equal(got, want) {
+			t.Errorf("the cloud received %q, want %q", got, want)
+		}
+	})
+}

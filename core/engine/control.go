@@ -118,6 +118,13 @@ func (op *operation) nextItem() int {
 	return -1
 }
 
+// next is the first item that has not begun; -1 where all have.
+func (op *operation) next() int {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return op.nextItem()
+}
+
 // take begins an item of a batch; false when it was left out.
 func (op *operation) take(i int) bool {
 	op.mu.Lock()
