@@ -30,6 +30,8 @@ const (
 	echoP99         = "echo-p99"
 	changeMedian    = "change-median"
 	changeP99       = "change-p99"
+	watchMedian     = "watch-median"
+	watchP99        = "watch-p99"
 	changeCount     = "change-count"
 	changeUnseen    = "change-unseen"
 	lost            = "lost"
@@ -62,6 +64,8 @@ var metrics = []metric{
 	{keyProcessor, "under change, with these keys: CPU", "%", 1, true},
 	{changeMedian, "change to screen, median", "ms", 0, true},
 	{changeP99, "change to screen, p99", "ms", 0, true},
+	{watchMedian, "a change to a bare watch, beside it: median", "ms", 1, false},
+	{watchP99, "a change to a bare watch, beside it: p99", "ms", 1, false},
 	{changeCount, "changes looked for", "", 0, false},
 	{changeUnseen, "of them not shown in 30 s", "", 0, false},
 	{lost, "not shown in the end", "", 0, false},

@@ -182,15 +182,14 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	defer stop()
 	var working sync.WaitGroup
 	var loadErr, probeErr error
-	var changes []time.Duration
-	unseen := 0
+	var seen probed
 	before, err := s.spent()
 	if err != nil {
 		return err
 	}
 	working.Go(func() { loadErr = l.run(running) })
 	if probes {
-		working.Go(func() { changes, unseen, probeErr = s.probe(running, l) })
+		working.Go(func() { seen, probeErr = s.probe(running, l) })
 	}
 	err = s.sleep(ctx, s.pace.change)
 	watched, spentErr := s.spent()
@@ -212,8 +211,9 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	s.figures.took(keys, keyMedian, keyP99)
 	s.figures.took(echoes, echoMedian, echoP99)
 	if probes {
-		s.figures[changeCount], s.figures[changeUnseen] = float64(len(changes)+unseen), float64(unseen)
-		s.figures.took(append(changes, slices.Repeat([]time.Duration{shownPatience}, unseen)...), changeMedian, changeP99)
+		s.figures[changeCount], s.figures[changeUnseen] = float64(len(seen.screen)+seen.unseen), float64(seen.unseen)
+		s.figures.took(append(seen.screen, slices.Repeat([]time.Duration{shownPatience}, seen.unseen)...), changeMedian, changeP99)
+		s.figures.took(seen.watch, watchMedian, watchP99)
 	}
 	resident, err := memoryOf(s.term.PID())
 	s.figures[residentMost] = resident.most
@@ -264,16 +264,27 @@ func (s *session) keys(ctx context.Context) (took, echoes []time.Duration, err e
 // glyphs are how Lockstep draws the state of a lock.
 var glyphs = map[string]string{stateActive: "●", stateInactive: "○"}
 
-// probed is the controller whose locks the probes change, as its index and its column among the nodes.
+// The controller whose locks the probes change, as its index and its column among the nodes.
 const (
-	probed       = 2
-	probedColumn = "tf"
+	probedController = 2
+	probedColumn     = "tf"
 )
 
-// probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another compute. It returns how long it
-// took from the server's answer until the row showed the change, and how many rows did not within shownPatience. The next one comes after a
+// probed are the times that changes took from the server's answer on: until the row showed it, and of locks, until a watch beside the
+// program had it.
+type probed struct {
+	screen, watch []time.Duration
+	unseen        int // rows that did not show it within shownPatience
+}
+
+// probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another compute. The next one comes after a
 // pause from the last one's end: one that came at once would begin with a frame, and so in step with the program's own.
-func (s *session) probe(ctx context.Context, l *load) (took []time.Duration, unseen int, err error) {
+func (s *session) probe(ctx context.Context, l *load) (took probed, err error) {
+	beside, err := l.kube.watchLocks(context.WithoutCancel(ctx))
+	if err != nil {
+		return took, err
+	}
+	defer beside.close()
 	machines := map[string]machine{}
 	for _, m := range l.machines {
 		machines[m.Short] = m
@@ -286,45 +297,64 @@ func (s *session) probe(ctx context.Context, l *load) (took []time.Duration, uns
 			due = now.Add(time.Duration(chance.Int64N(int64(every))))
 		}
 		if s.sleep(ctx, time.Until(due)) != nil {
-			return took, unseen, nil // the end of the load, or of the program, which the keys notice
+			return took, nil // the end of the load, or of the program, which the keys notice
 		}
 		v := s.watch.view()
 		names := slices.DeleteFunc(slices.Clone(v.names), func(name string) bool { return !l.spared[name] || machines[name].Master })
 		if len(names) == 0 {
-			return took, unseen, fmt.Errorf("no row of those at the start is on the screen any more:\n%s", s.term.Screen())
+			return took, fmt.Errorf("no row of those at the start is on the screen any more:\n%s", s.term.Screen())
 		}
 		m := machines[names[chance.IntN(len(names))]]
-		column, shows, do := s.probing(l, m, v.rows[m.Short])
-		shown := s.watch.expect(func(now view) bool { return now.rows[m.Short][column] == shows })
-		if err := do(context.WithoutCancel(ctx)); err != nil {
-			return took, unseen, err
+		p := s.probing(l, m, v.rows[m.Short])
+		shown := s.watch.expect(func(now view) bool { return now.rows[m.Short][p.column] == p.shows })
+		var came <-chan time.Time
+		if p.lock != "" {
+			came = beside.expect(p.lock, p.state)
+		}
+		if err := p.do(context.WithoutCancel(ctx)); err != nil {
+			return took, err
 		}
 		answered := time.Now()
 		l.done.Add(1)
-		at, err := s.watch.await(context.WithoutCancel(ctx), shown, column+" "+shows+" of "+m.Short, shownPatience)
+		if came != nil {
+			at, err := beside.await(context.WithoutCancel(ctx), came, shownPatience)
+			if err != nil {
+				return took, err
+			}
+			took.watch = append(took.watch, max(at.Sub(answered), 0))
+		}
+		at, err := s.watch.await(context.WithoutCancel(ctx), shown, p.column+" "+p.shows+" of "+m.Short, shownPatience)
 		if err != nil && !slices.Contains(s.watch.view().names, m.Short) {
 			continue // its row has left the screen since; the final state tells of it
 		}
 		if err != nil {
-			unseen++
+			took.unseen++
 			fmt.Fprintln(s.progress, err)
 			continue
 		}
-		took = append(took, max(at.Sub(answered), 0))
+		took.screen = append(took.screen, max(at.Sub(answered), 0))
 	}
 }
 
-// probing is a change of a row: the column that is to show it, what it then shows, and how it is made.
-func (s *session) probing(l *load, m machine, shown row) (column, shows string, do func(context.Context) error) {
+// probing is a change of a row.
+type probing struct {
+	column, shows string // what the row then shows in which column
+	lock, state   string // the lock and the state that it gets; empty where no lock is changed
+	do            func(context.Context) error
+}
+
+// probing draws a change of a machine's row.
+func (s *session) probing(l *load, m machine, shown row) probing {
 	if m.Maintained {
 		state := stateActive
 		if shown[probedColumn] == glyphs[stateActive] {
 			state = stateInactive
 		}
-		return probedColumn, glyphs[state], func(ctx context.Context) error { return l.setState(ctx, m, probed, state) }
+		return probing{probedColumn, glyphs[state], m.lock(probedController), state,
+			func(ctx context.Context) error { return l.setState(ctx, m, probedController, state) }}
 	}
 	mode := modes[(slices.Index(modes, shown["mode"])+1)%len(modes)]
-	return "mode", mode, func(ctx context.Context) error { return l.setMode(ctx, m, mode) }
+	return probing{column: "mode", shows: mode, do: func(ctx context.Context) error { return l.setMode(ctx, m, mode) }}
 }
 
 // finalPatience is how long the screen may take to show the final state. Lockstep looks every half a minute which instances have
