@@ -49,15 +49,6 @@ func (m *Migration) Running() bool {
 // Failed tells whether the migration ended without moving the instance.
 func (m *Migration) Failed() bool { return m.Status == "error" || m.Status == "failed" }
 
-// Moved tells whether the instance has left the source host for good.
-func (m *Migration) Moved() bool {
-	switch m.Status {
-	case "completed", "done", "finished", "confirmed": // a live migration, an evacuation, a cold migration before and after its decision
-		return true
-	}
-	return false
-}
-
 // Percent is how much of the memory and disk has been copied, 0 to 100, by what remains of the total; -1 when Nova shows
 // no figures. It falls again while the guest writes to its memory.
 func (m *Migration) Percent() int {

@@ -20,17 +20,20 @@ import (
 func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 	r := &batchRun{e: e, op: op, batch: b, items: b.Items, told: map[int]string{}}
 	atOnce, running, ends := max(b.AtOnce, 1), 0, make(chan struct{})
-	end := func() { <-ends; running-- }
 	for {
-		for running == atOnce {
-			end() // a failure has to be known before the next item begins
+		for ; running == atOnce; running-- {
+			<-ends // where there is one at a time, its failure has to be known before the next item begins
 		}
 		i, ok := r.next(ctx)
 		if !ok || i < 0 && running == 0 {
 			break
 		}
-		if i < 0 {
-			end() // one that runs may be put back
+		if i < 0 { // one that runs may be put back
+			select {
+			case <-ends:
+				running--
+			case <-op.control:
+			}
 			continue
 		}
 		if op.take(i) {
@@ -43,8 +46,8 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 			}()
 		}
 	}
-	for running > 0 {
-		end()
+	for ; running > 0; running-- {
+		<-ends
 	}
 
 	// Items that are still queued were never begun, or wait for another try.
@@ -148,8 +151,8 @@ func (r *batchRun) takeFailure() string {
 	return why
 }
 
-// next waits while the batch is paused, and returns the item that begins next; -1 when there is none, held or not. It is false when the
-// operator has stopped the batch, or when Lockstep is leaving.
+// next waits while the batch is paused, and returns the item that begins next; -1 when there is none, whether the batch is paused or not.
+// It is false when the operator has stopped the batch, or when Lockstep is leaving.
 func (r *batchRun) next(ctx context.Context) (i int, ok bool) {
 	e, op := r.e, r.op
 	for {
@@ -157,6 +160,10 @@ func (r *batchRun) next(ctx context.Context) (i int, ok bool) {
 			return -1, false
 		}
 		if i = op.next(); i < 0 {
+			if op.goesOn() { // what runs is not paused any more
+				op.set(core.OperationRunning, "", e.cfg.Clock())
+				e.changed()
+			}
 			return -1, true
 		}
 		if why := r.takeFailure(); why != "" { // of an item that ended during the pause, too

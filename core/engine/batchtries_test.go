@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"lockstep/core"
 	"lockstep/core/step"
@@ -228,6 +229,7 @@ func TestAHeldBatchEndsWhenNothingIsLeftOfIt(t *testing.T) {
 		finish()
 		b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
 		b.engine.Control(id, core.ControlSkip)
+		synctest.Wait()
 		if op := b.await(id, func(op core.Operation) bool { return op.Items[1].State.Ended() }); op.State != core.OperationPaused {
 			t.Errorf("with one item left it is %s", op.State)
 		}
@@ -283,6 +285,35 @@ func twoMove(t *testing.T, fail int) (b *bench, id string) {
 
 func firstTwoRun(op core.Operation) bool {
 	return op.Items[0].State == core.OperationVerifying && op.Items[1].State == core.OperationVerifying
+}
+
+// A held batch of which nothing is left but what runs is not held any more when the operator lets it go on, and can be held again.
+func TestABatchThatOnlyRunsGoesOn(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id := twoMove(t, 0)
+		defer b.end()
+		b.engine.Control(id, core.ControlPause)
+		b.cloud.mu.Lock()
+		b.cloud.finish("id-web-2")
+		b.cloud.mu.Unlock()
+		paused := func(op core.Operation) bool { return op.State == core.OperationPaused }
+		b.await(id, paused)
+		b.engine.Control(id, core.ControlSkip)
+		synctest.Wait() // the batch waits for what runs
+		if op := b.await(id, paused); op.Items[2].State != core.OperationSkipped {
+			t.Errorf("it waits with %v", itemStates(op))
+		}
+		resume(b, id)
+		b.await(id, func(op core.Operation) bool { return op.State == core.OperationRunning && op.Text == "" })
+		b.engine.Control(id, core.ControlPause)
+		b.cloud.mu.Lock()
+		b.cloud.failFirst = 1
+		b.cloud.finish("id-web-1")
+		b.cloud.mu.Unlock()
+		if op := b.await(id, paused); op.Items[0].State != core.OperationQueued || len(b.cloud.written()) != 2 {
+			t.Errorf("held again: %v, after %q", itemStates(op), b.cloud.written())
+		}
+	})
 }
 
 // An item that waited for another try while the batch was held goes on at once, beside others that run.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The tests do not depend on the machine's time zone. They make much garbage: collected less often, they take a fifth less, until the heap
-// is so large that the kernel has as much to do with its pages.
+// The tests do not depend on the machine's time zone. They make much garbage: collected less often, they take a fifth less. The heap is
+// limited, as each page of it that is touched for the first time costs the kernel as much as its collection.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(300 << 20)

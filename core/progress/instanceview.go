@@ -388,15 +388,16 @@ func countOn(s *core.Snapshot, m HostMaintenance) hostCount {
 		}
 		v.count(s, in, m, action, moves)
 	}
-	c.inVain = v.of(s, m.Host, c.migrating)
+	c.inVain = v.of(s, m, c.migrating)
 	return c
 }
 
 // vain finds a host that nothing more leaves by itself: each instance that the controller moves has failed as often as the controller tries
-// before it gives up, and no instance has left the host since. The controller begins anew with them every 60 s
-// (docs/mosk.md#migration-loop). All of it is in Nova's records, so it does not matter who looks, or since when.
+// before it gives up, and none that had failed as often has left the host since. The controller begins anew with them every 60 s
+// (docs/mosk.md#migration-loop). All of it is in Nova's records, so it does not matter since when somebody looks. A try that Nova refuses
+// leaves no record there: of such instances only an earlier look tells.
 type vain struct {
-	given, spent, moving int       // instances for the controller to move; those that used up its attempts; of these those that move
+	given, spent, moving int       // instances for the controller to move; those that used up its attempts; of these those that it may move
 	failed               time.Time // the earliest of their newest failures
 }
 
@@ -405,26 +406,47 @@ func (v *vain) count(s *core.Snapshot, in *core.Instance, m HostMaintenance, act
 		return
 	}
 	v.given++
-	records := s.Migrations[in.ID]
-	if n, _ := failuresOf(records, in, m); n == 0 || n < m.Attempts {
+	failed, spent := usedUp(s.Migrations[in.ID], m)
+	if !spent {
 		return
 	}
 	v.spent++
-	if moves {
+	if r := s.LatestMigration(in.ID); moves && (marked(in) || r.Type == core.MigrationLive || r.Type == "") {
 		v.moving++
 	}
-	newest := slices.IndexFunc(records, func(r *core.Migration) bool { return r.SourceHost == in.Host && r.Failed() })
-	if at := records[newest].Updated; v.failed.IsZero() || at.Before(v.failed) {
-		v.failed = at
+	if v.failed.IsZero() || failed.Before(v.failed) {
+		v.failed = failed
 	}
 }
 
-func (v *vain) of(s *core.Snapshot, host string, migrating int) bool {
+// usedUp tells whether so many of an instance's migrations from the host have failed since its maintenance began as the controller tries, and
+// when the newest one did.
+func usedUp(records []*core.Migration, m HostMaintenance) (newest time.Time, spent bool) {
+	n := 0
+	for _, r := range records { // newest first
+		if r.SourceHost != m.Host || r.Created.Before(m.request.Created) || !r.Failed() {
+			continue
+		}
+		if n++; n == 1 {
+			newest = r.Updated
+		}
+	}
+	return newest, n > 0 && n >= m.Attempts
+}
+
+func (v *vain) of(s *core.Snapshot, m HostMaintenance, migrating int) bool {
 	if v.given == 0 || v.spent < v.given || v.moving < migrating {
 		return false
 	}
-	for _, records := range s.Migrations {
-		if slices.ContainsFunc(records, func(r *core.Migration) bool { return r.SourceHost == host && r.Moved() && r.Updated.After(v.failed) }) {
+	for id, records := range s.Migrations {
+		left := slices.IndexFunc(records, func(r *core.Migration) bool { return r.SourceHost == m.Host && !r.Failed() && !r.Running() })
+		if left < 0 || !records[left].Created.After(v.failed) {
+			continue
+		}
+		if in := s.Instances.At(id); in == nil || in.Host == m.Host {
+			continue
+		}
+		if _, spent := usedUp(records, m); spent {
 			return false
 		}
 	}

@@ -175,10 +175,10 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 
 // gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does every 60
 // s (docs/mosk.md#migration-loop). The node waits for the operator until something moves, and where each instance has used up all
-// attempts, until one has left the host: a further try that fails like those before changes nothing.
+// attempts, until one of these has left the host: a further try that fails like those before changes nothing.
 func (f *stageFacts) gaveUpBefore() bool {
 	return f.computeKnown && f.on.blocking > 0 && f.message.Class == MessageProgress &&
-		(f.on.inVain || f.on.migrating == 0 && f.hadStage && f.before.Stage == core.StageWaiting)
+		(f.on.inVain && f.working() || f.on.migrating == 0 && f.hadStage && f.before.Stage == core.StageWaiting)
 }
 
 // instancesInTheWay finds what the controller will report at its next look: nothing is left that it would move, and something else

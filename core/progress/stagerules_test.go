@@ -19,11 +19,14 @@ func failed(sc scene.Scene, in *core.Instance, times int, ago time.Duration) {
 	}
 }
 
-// left makes an instance that has left a host that long ago.
-func left(sc scene.Scene, host string, ago time.Duration) {
+// left makes an instance that left a host that long ago, after so many failures there.
+func left(sc scene.Scene, host string, failures int, ago time.Duration) {
 	in := sc.Instance("cmp-02", "gone-"+host)
-	m := sc.Migration(in, "completed", "cmp-02", ago)
-	m.SourceHost, m.Updated = host, scene.Ago(ago)
+	failed(sc, in, failures, 8*time.Minute)
+	sc.Migration(in, "completed", "cmp-02", ago)
+	for _, m := range sc.Migrations[in.ID] {
+		m.SourceHost = host
+	}
 }
 
 // One row per step of a node's life in docs/mosk.md#life-of-a-node, and per way in which the evidence can be incomplete.
@@ -89,21 +92,41 @@ func TestStages(t *testing.T) {
 			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
 			sc.Migration(sc.Instance("cmp-01", "db-9", "notify"), "running", "cmp-02", time.Minute)
 		}, core.StageEvacuating, "", "1 migration under way"},
-		{"(b) H, begun anew, and one has left since the failures", func(sc scene.Scene) {
+		{"(b) H, begun anew, and one that had failed as often has left since", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
-			left(sc, "cmp-01", 4*time.Minute)
+			left(sc, "cmp-01", core.DefaultMigrationAttempts, 4*time.Minute)
 		}, core.StageEvacuating, "", "Starting migration"},
-		{"(b) H, begun anew, and one had left before the failures", func(sc scene.Scene) {
+		{"(b) H, begun anew, and one that never failed has left since", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
-			left(sc, "cmp-01", 6*time.Minute)
+			left(sc, "cmp-01", 0, 4*time.Minute)
 		}, core.StageWaiting, "1 live", "begins anew"},
-		{"(b) H, begun anew, and one has left another host since the failures", func(sc scene.Scene) {
+		{"(b) H, begun anew, and one that had failed as often had left before", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
-			left(sc, "cmp-03", 4*time.Minute)
+			left(sc, "cmp-01", core.DefaultMigrationAttempts, 6*time.Minute)
 		}, core.StageWaiting, "1 live", "begins anew"},
+		{"(b) H, begun anew, and one of two has failed since another left", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			failed(sc, sc.Instance("cmp-01", "web-9"), core.DefaultMigrationAttempts, 3*time.Minute)
+			left(sc, "cmp-01", core.DefaultMigrationAttempts, 4*time.Minute)
+		}, core.StageEvacuating, "", "Starting migration"},
+		{"(b) H, begun anew, and one has left another host", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			left(sc, "cmp-03", core.DefaultMigrationAttempts, 4*time.Minute)
+		}, core.StageWaiting, "1 live", "begins anew"},
+		{"(b) H, begun anew, and the operator cold-migrates the instance", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 5*time.Minute)
+			sc.Migration(sc.ByHost["cmp-01"][0], "migrating", "cmp-02", time.Minute).Type = core.MigrationCold
+		}, core.StageEvacuating, "", "1 migration under way"},
+		{"(b) H, and all attempts failed in another maintenance", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
+			failed(sc, sc.ByHost["cmp-01"][0], core.DefaultMigrationAttempts, 24*time.Hour)
+		}, core.StageEvacuating, "", "Starting migration"},
 		{"(b) API outage during evacuation", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 		}, core.StageEvacuating, "API away", ""},

@@ -220,6 +220,16 @@ func (l *load) setState(ctx context.Context, m machine, c int, state string) err
 	return l.accepted(err, func(f *final) { f.states[m.Short+" "+controllers[c].name] = state })
 }
 
+// stateOf is the state that a lock was given last.
+func (l *load) stateOf(m machine, c int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if state, changed := l.last.states[m.Short+" "+controllers[c].name]; changed {
+		return state
+	}
+	return m.state(c)
+}
+
 // heartbeat is what each kubelet says every few minutes: all is as it was.
 func (l *load) heartbeat() change {
 	m := l.machines[l.chance.IntN(len(l.machines))]

@@ -13,7 +13,7 @@ import (
 )
 
 // lockWatch is a watch of the locks of nodes that does nothing but note when a state comes: how long that takes is what the server and the
-// machine have in each time from a change to the screen.
+// machine have in the time from a lock's change to the screen.
 type lockWatch struct {
 	events kubewatch.Interface
 	done   chan struct{}

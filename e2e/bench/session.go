@@ -305,7 +305,7 @@ func (s *session) probe(ctx context.Context, l *load) (took probed, err error) {
 			return took, fmt.Errorf("no row of those at the start is on the screen any more:\n%s", s.term.Screen())
 		}
 		m := machines[names[chance.IntN(len(names))]]
-		p := s.probing(l, m, v.rows[m.Short])
+		p := drawChange(l, m, v.rows[m.Short])
 		shown := s.watch.expect(func(now view) bool { return now.rows[m.Short][p.column] == p.shows })
 		var came <-chan time.Time
 		if p.lock != "" {
@@ -336,25 +336,29 @@ func (s *session) probe(ctx context.Context, l *load) (took probed, err error) {
 	}
 }
 
-// probing is a change of a row.
-type probing struct {
-	column, shows string // what the row then shows in which column
-	lock, state   string // the lock and the state that it gets; empty where no lock is changed
+// rowChange is a change that a row is to show.
+type rowChange struct {
+	column, shows string // what it then shows in which column
+	lock, state   string // the lock that comes to the state; empty where none does
 	do            func(context.Context) error
 }
 
-// probing draws a change of a machine's row.
-func (s *session) probing(l *load, m machine, shown row) probing {
+// drawChange draws a change of a machine's row.
+func drawChange(l *load, m machine, shown row) rowChange {
 	if m.Maintained {
 		state := stateActive
 		if shown[probedColumn] == glyphs[stateActive] {
 			state = stateInactive
 		}
-		return probing{probedColumn, glyphs[state], m.lock(probedController), state,
-			func(ctx context.Context) error { return l.setState(ctx, m, probedController, state) }}
+		c := rowChange{column: probedColumn, shows: glyphs[state],
+			do: func(ctx context.Context) error { return l.setState(ctx, m, probedController, state) }}
+		if l.stateOf(m, probedController) != state { // a row that has not shown the last change may be behind
+			c.lock, c.state = m.lock(probedController), state
+		}
+		return c
 	}
 	mode := modes[(slices.Index(modes, shown["mode"])+1)%len(modes)]
-	return probing{column: "mode", shows: mode, do: func(ctx context.Context) error { return l.setMode(ctx, m, mode) }}
+	return rowChange{column: "mode", shows: mode, do: func(ctx context.Context) error { return l.setMode(ctx, m, mode) }}
 }
 
 // finalPatience is how long the screen may take to show the final state. Lockstep looks every half a minute which instances have
