@@ -7,7 +7,7 @@ import "time"
 // Between two changes that are further apart nothing waits for a beat.
 const (
 	// Beat is the time between two beats: with the time that reading, making and drawing take, each change is on the screen within 300 ms.
-	Beat = 230 * time.Millisecond
+	Beat = 200 * time.Millisecond
 	// AfterBeat is how long after a beat the Snapshot is made of what was read at it, at the earliest.
 	AfterBeat = 12 * time.Millisecond
 )

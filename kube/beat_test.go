@@ -32,7 +32,7 @@ func TestAWatchIsReadAtTheBeats(t *testing.T) {
 		whole  time.Duration // from the last event until it is known that none comes, at most
 	}{
 		"one now and then":   {20, time.Second, 21, 0, 0},
-		"twenty a second":    {100, 50 * time.Millisecond, 25, core.Beat, 2 * core.Beat},
+		"twenty a second":    {100, 50 * time.Millisecond, int(5*time.Second/core.Beat) + 3, core.Beat, 2 * core.Beat},
 		"hundreds a second":  {1000, 5 * time.Millisecond, 50, core.Beat, 2 * core.Beat},
 		"all at one moment":  {1000, 0, 50, core.Beat, 2 * core.Beat},
 		"more than a buffer": {20000, 0, 700, core.Beat, 2 * core.Beat},

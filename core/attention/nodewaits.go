@@ -137,8 +137,8 @@ func (f *facts) waitsForYou(n nodeFacts, left []core.InstanceView) core.Since {
 }
 
 // waits tells whether the node waits for the operator. After its last try the OpenStack controller begins again every 60 s
-// (docs/mosk.md#migration-loop), and the node can be in stage evacuating then: an instance has left it meanwhile, or the lock says something
-// else. The node needs a person as long as nothing moves but what failed as often before, so its entry must not come and go.
+// (docs/mosk.md#migration-loop), and the node can be in stage evacuating then: an instance has left it meanwhile, or the lock says
+// something else. The node needs a person as long as nothing moves but what failed as often before, so its entry must not come and go.
 func (f *facts) waits(v *core.NodeView) bool {
 	if v.Stage != core.StageEvacuating {
 		return v.Stage == core.StageWaiting

@@ -419,8 +419,8 @@ func (v *vain) count(s *core.Snapshot, in *core.Instance, m HostMaintenance, act
 	}
 }
 
-// usedUp tells whether so many of an instance's migrations from the host have failed since its maintenance began as the controller tries, and
-// when the newest one did.
+// usedUp tells whether so many of an instance's migrations from the host have failed since its maintenance began as the controller tries,
+// and when the newest one did.
 func usedUp(records []*core.Migration, m HostMaintenance) (newest time.Time, spent bool) {
 	n := 0
 	for _, r := range records { // newest first

@@ -277,8 +277,8 @@ type probed struct {
 	unseen        int // rows that did not show it within shownPatience
 }
 
-// probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another compute. The next one comes after a
-// pause from the last one's end: one that came at once would begin with a frame, and so in step with the program's own.
+// probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another compute. The next one comes after
+// a pause from the last one's end: one that came at once would begin with a frame, and so in step with the program's own.
 func (s *session) probe(ctx context.Context, l *load) (took probed, err error) {
 	beside, err := l.kube.watchLocks(context.WithoutCancel(ctx))
 	if err != nil {
