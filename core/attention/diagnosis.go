@@ -131,7 +131,7 @@ func failsToMove(v core.InstanceView) bool { return v.Failures >= failuresTold }
 
 func inManualMode(f *facts, a core.Attention) bool {
 	v, ok := progress.NodeView(f.s, a.Node)
-	return ok && v.Mode == core.ModeManual && v.Blocking > 0
+	return ok && v.Mode == core.ModeManual && (v.Blocking > 0 || !f.s.Known(core.SourceInstances))
 }
 
 func scaledToZero(f *facts, _ core.Attention) bool {
