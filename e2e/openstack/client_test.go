@@ -92,7 +92,8 @@ func bareEnvironment() []string {
 			kept = append(kept, name+"="+value)
 		}
 	}
-	return append(kept, "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore")
+	compiled := filepath.Join(os.Getenv(cloudFolder), "compiled") // as in cloud/settings.sh
+	return append(kept, "LC_ALL=C.UTF-8", "PYTHONPYCACHEPREFIX="+compiled, "PYTHONWARNINGS=ignore")
 }
 
 // do runs a command.

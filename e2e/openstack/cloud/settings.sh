@@ -2,8 +2,7 @@
 
 export LC_ALL=C.UTF-8
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin # Debian's Python, not another one
-export PYTHONDONTWRITEBYTECODE=1          # nothing is written beside these scripts
-unset PYTHONPATH PYTHONHOME http_proxy https_proxy HTTP_PROXY HTTPS_PROXY OS_CLOUD OS_CLIENT_CONFIG_FILE
+unset PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE http_proxy https_proxy HTTP_PROXY HTTPS_PROXY OS_CLOUD OS_CLIENT_CONFIG_FILE
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 export LOCKSTEP_OPENSTACK=${LOCKSTEP_OPENSTACK:-${TMPDIR:-/tmp}/lockstep-openstack}
@@ -15,6 +14,7 @@ pids=$LOCKSTEP_OPENSTACK/pids
 clouds=$LOCKSTEP_OPENSTACK/clouds.yaml
 mysql_socket=$state/mysql.sock
 stacks=$LOCKSTEP_OPENSTACK/stacks.so # of stacks.c
+export PYTHONPYCACHEPREFIX=$LOCKSTEP_OPENSTACK/compiled # what Python compiles is kept there, and nothing is written beside its sources
 
 nodes=${NODES:-kaas-node-001 kaas-node-002 kaas-node-003}
 password=${PASSWORD:-only-on-loopback}
