@@ -47,10 +47,25 @@ func (o onceSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, i
 	}
 	read, kind, err := o.Serializer.Decode(data, defaults, into)
 	// client-go reads any object as a list without items, and everything would be gone.
-	if list, wanted := into.(*unstructured.UnstructuredList); wanted && err == nil && !strings.HasSuffix(list.GetKind(), "List") {
-		return nil, nil, fmt.Errorf("the answer is no list: its kind is %q", list.GetKind())
+	if list, wanted := into.(*unstructured.UnstructuredList); wanted && err == nil {
+		if !strings.HasSuffix(list.GetKind(), "List") {
+			return nil, nil, fmt.Errorf("the answer is no list: its kind is %q", list.GetKind())
+		}
+		if !hasItems(data) {
+			return nil, nil, fmt.Errorf("the answer is no list: a %s without items", list.GetKind())
+		}
 	}
 	return read, kind, err
+}
+
+// hasItems tells whether a list says what it holds, be it nothing: API servers always do.
+func hasItems(list []byte) bool {
+	var content map[string]any
+	if err := json.Unmarshal(list, &content); err != nil {
+		return false
+	}
+	_, said := content["items"]
+	return said
 }
 
 type onceStream struct{ runtime.Serializer }

@@ -316,6 +316,7 @@ func TestAnAnswerThatIsNoListSaysNothing(t *testing.T) {
 		"a Status":   `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","message":"who are you"}`,
 		"an object":  `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"}}`,
 		"odd items":  `{"kind":"PodList","apiVersion":"v1","items":{}}`,
+		"no items":   `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"}}`,
 		"not a kind": `{"items":[]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
