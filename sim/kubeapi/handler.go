@@ -63,7 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		c.body, entry.Body = body, body
-		entry.DryRun = entry.DryRun || asksForDryRun(body)
+		entry.DryRun = entry.DryRun || (info.verb == "delete" || info.verb == "deletecollection" || info.sub == "eviction") && asksForDryRun(body)
 	}
 
 	var known bool
