@@ -64,7 +64,8 @@ var serverCases = []testCase{
 	}},
 	{"a server that no host can take ends in ERROR with the scheduler's words", func(d *desk) {
 		r := d.room()
-		d.boots(r, order{flavor: d.suite.large}, order{flavor: d.suite.large})
+		// Without a host of their own, two at the same time can be given the same one.
+		d.boots(r, order{host: r.a, flavor: d.suite.large}, order{host: r.b, flavor: d.suite.large})
 		s := d.create(r, order{flavor: d.suite.large})
 		got := s.settles("ERROR")
 		fault, _ := got["fault"].(object)
