@@ -255,8 +255,8 @@ func (c *Cloud) moveOthers(ctx context.Context) {
 	}
 	config := c.ManagementConfig()
 	config.UserAgent, config.QPS = "lockstep-sim-others", -1
-	if transport := c.Transport("others"); transport != nil {
-		config.Transport = transport
+	if c.network != nil {
+		config.Transport = c.near("others")
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -153,8 +153,8 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	}
 	c.run = ControllerOptions(c.Scenario)
 	c.run.Config, c.run.Clock, c.run.Timing, c.run.Log, c.run.Seed = c.AdminConfig(), c.Clock, opts.Timing, opts.Log, seed
-	if transport := c.Transport("controllers"); transport != nil {
-		c.run.Config.Transport = transport
+	if c.network != nil {
+		c.run.Config.Transport = c.near("controllers")
 	}
 	if c.run.Management = managementOptions(c.Scenario, c.manage, start); c.run.Management != nil {
 		if c.Management != nil {
@@ -188,7 +188,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		}
 	}
 	foundMigrations(c.OpenStack, c.Scenario)
-	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("controllers")); err != nil {
+	if c.session, err = controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.near("controllers")); err != nil {
 		return err
 	}
 	if err := c.startFaults(opts, seed, start); err != nil {
@@ -249,6 +249,23 @@ func (c *Cloud) Transport(name string) *http.Transport {
 	return c.network.Transport(name)
 }
 
+// near returns how a part of the simulation with that name reaches the simulated servers; nil: over the machine's network.
+func (c *Cloud) near(name string) http.RoundTripper {
+	if c.network == nil {
+		return nil
+	}
+	return c.network.Near(name)
+}
+
+// adminOf is a client configuration with all rights on a simulated server, for parts of the simulation and for tests.
+func (c *Cloud) adminOf(server *kubeapi.Server) *rest.Config {
+	config := server.RESTConfig(kubeapi.Admin)
+	if c.network != nil {
+		config.Transport = c.near("admin")
+	}
+	return config
+}
+
 // random is the source of a server's tokens and UIDs. On a simulated network, it depends on the seed.
 func (c *Cloud) random(seed uint64, server string) io.Reader {
 	if c.network == nil {
@@ -259,7 +276,7 @@ func (c *Cloud) random(seed uint64, server string) io.Reader {
 
 // Connect logs in to OpenStack as its administrator, for tests and for code that acts as the cloud itself.
 func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
-	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("admin"))
+	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.near("admin"))
 }
 
 // startServers starts the servers that the options do not provide, and begins to seed the simulated OpenStack: seeded waits for that. The
@@ -276,7 +293,7 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		if err := c.Kube.Start(ctx); err != nil {
 			return seeded, err
 		}
-		c.admin = c.Kube.RESTConfig(kubeapi.Admin)
+		c.admin = c.adminOf(c.Kube)
 	}
 	if err := c.startManagement(ctx, opts, seed); err != nil {
 		return seeded, err
@@ -321,7 +338,7 @@ func (c *Cloud) startManagement(ctx context.Context, opts Options, seed uint64) 
 	if err := c.Management.Start(ctx); err != nil {
 		return fmt.Errorf("management cluster: %w", err)
 	}
-	c.manage = c.Management.RESTConfig(kubeapi.Admin)
+	c.manage = c.adminOf(c.Management)
 	return nil
 }
 

@@ -22,15 +22,15 @@ type Connection struct {
 	Network *gophercloud.ServiceClient // nil if the cloud has no Neutron
 	Volume  *gophercloud.ServiceClient // nil if the cloud has no Cinder
 
-	transport *http.Transport
+	client *http.Client
 }
 
 // Close closes the idle connections.
-func (c *Connection) Close() { c.transport.CloseIdleConnections() }
+func (c *Connection) Close() { c.client.CloseIdleConnections() }
 
 // Connect logs in to a cloud of a clouds.yaml file over the transport; nil means one with the file's TLS settings. The
 // session renews its token by itself.
-func Connect(ctx context.Context, cloudsYAML, cloud string, transport *http.Transport) (*Connection, error) {
+func Connect(ctx context.Context, cloudsYAML, cloud string, transport http.RoundTripper) (*Connection, error) {
 	auth, endpoint, tlsConfig, err := clouds.Parse(clouds.WithLocations(cloudsYAML), clouds.WithCloudName(cloud))
 	if err != nil {
 		return nil, fmt.Errorf("read cloud %s of %s: %w", cloud, cloudsYAML, err)
@@ -41,12 +41,13 @@ func Connect(ctx context.Context, cloudsYAML, cloud string, transport *http.Tran
 		return nil, fmt.Errorf("connect to %s: %w", auth.IdentityEndpoint, err)
 	}
 	if transport == nil {
-		transport = http.DefaultTransport.(*http.Transport).Clone()
-		transport.TLSClientConfig = tlsConfig
+		own := http.DefaultTransport.(*http.Transport).Clone()
+		own.TLSClientConfig = tlsConfig
+		transport = own
 	}
 	provider.HTTPClient = http.Client{Transport: transport}
 	provider.UserAgent.Prepend("rockoon")
-	c := &Connection{transport: transport}
+	c := &Connection{client: &provider.HTTPClient}
 	if err := openstack.Authenticate(ctx, provider, auth); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("log in at %s: %w", auth.IdentityEndpoint, err)

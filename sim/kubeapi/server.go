@@ -179,6 +179,9 @@ func (s *Server) listen(address string) error {
 		ErrorLog:          log.New(io.Discard, "", 0), // only clients that went away, and cut connections
 	}
 	s.http, s.listener = server, listener
+	if s.options.Network != nil {
+		s.options.Network.Handle(listener, s)
+	}
 	go func() {
 		// It always ends with an error: the listener was closed, by Close or by Outage.
 		if s.options.Network != nil {

@@ -59,6 +59,7 @@ func (n *Network) Listen(address string) (net.Listener, error) {
 		return nil, &net.OpError{Op: "listen", Net: "lan", Addr: at, Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
 	}
 	l := &listener{network: n, at: at, arrived: make(chan net.Conn, backlog), closed: make(chan struct{})}
+	l.broken, l.breakOff = context.WithCancel(context.Background())
 	n.listeners[string(at)] = l
 	return l, nil
 }
@@ -121,6 +122,10 @@ type listener struct {
 	arrived chan net.Conn
 	once    sync.Once
 	closed  chan struct{}
+
+	handler  http.Handler    // for those who are Near; nil: there is none
+	broken   context.Context // of their requests
+	breakOff context.CancelFunc
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -139,6 +144,7 @@ func (l *listener) Close() error {
 		delete(l.network.listeners, string(l.at))
 		l.network.mu.Unlock()
 		close(l.closed)
+		l.breakOff()
 		for {
 			select {
 			case c := <-l.arrived:

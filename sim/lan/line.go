@@ -152,8 +152,13 @@ func (l *line) delay(now time.Time, data []byte) time.Duration {
 		subject = sum(data)
 		l.said.Store(subject)
 	}
+	return travel(l.seed, l.way, subject, now)
+}
+
+// travel is how long a message about a subject takes on its way when it is sent at a time.
+func travel(seed uint64, way string, subject uint64, now time.Time) time.Duration {
 	var room [128]byte
-	about := append(strconv.AppendUint(room[:0], l.seed, 10), l.way...)
+	about := append(strconv.AppendUint(room[:0], seed, 10), way...)
 	about = append(strconv.AppendUint(about, subject, 10), ' ')
 	return least + time.Duration(sum(strconv.AppendInt(about, now.UnixNano(), 10))%uint64(spread))
 }

@@ -23,6 +23,9 @@ func (c *Cloud) accept(listener net.Listener) {
 	server, served, ctx := &http.Server{Handler: c.newHandler(), ReadHeaderTimeout: 10 * time.Second}, make(chan struct{}), c.listening
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	c.listener, c.server, c.served = listener, server, served
+	if c.opts.Network != nil {
+		c.opts.Network.Handle(listener, server.Handler)
+	}
 	go func() {
 		defer close(served)
 		_ = server.Serve(listener) // always an error; only the error of the caller's Close matters
