@@ -105,7 +105,13 @@ func (s *seeder) moveTo(ago time.Duration) {
 func (s *seeder) cluster(ctx context.Context) error {
 	for _, name := range []string{"openstack", "osh-system", "openstack-external", "stacklight", "rook-ceph", "ceph-lcm-mirantis",
 		"openstack-redis", "tf", metav1.NamespaceSystem} {
-		_, err := s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		namespace := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
+		var err error
+		if s.run.Load != nil {
+			err = s.run.Load(namespace)
+		} else {
+			_, err = s.kube.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("namespace %s: %w", name, err)
 		}

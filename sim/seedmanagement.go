@@ -132,6 +132,12 @@ func (s managementSeeder) create(ctx context.Context, o seedObject) error {
 	if namespace := o.object.GetNamespace(); namespace != "" {
 		objects = s.dyn.Resource(o.resource).Namespace(namespace)
 	}
+	if load := s.run.Management.Load; load != nil {
+		if o.status != nil {
+			o.object.Object["status"] = o.status
+		}
+		return load(o.object)
+	}
 	created, err := objects.Create(ctx, o.object, metav1.CreateOptions{})
 	if err != nil || o.status == nil {
 		return err

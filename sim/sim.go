@@ -235,7 +235,7 @@ func (c *Cloud) seeding() controller.Options {
 	run := c.run
 	if c.Management != nil {
 		management := *run.Management
-		management.Config = c.Management.DirectConfig(kubeapi.Admin)
+		management.Config, management.Load = c.Management.DirectConfig(kubeapi.Admin), c.Management.Load
 		run.Management = &management
 	}
 	return run

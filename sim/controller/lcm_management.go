@@ -48,6 +48,7 @@ type Management struct {
 	NotReady []NotReady    // nodes that return late
 
 	PodLogs PodLogs // takes what LCM logs; nil: its pod has no log
+	Load    Load    // for PopulateManagement; nil: it makes objects by requests
 }
 
 // Offer is a release that is offered: whoever gives it to a cluster without a plan makes it the target.
@@ -225,6 +226,12 @@ func (m *management) ensure(ctx context.Context, resource schema.GroupVersionRes
 		if err != nil || hasStatus(now) {
 			return false, err
 		}
+	} else if m.load != nil {
+		object.Object["status"] = status
+		if err := m.load(object); err != nil {
+			return false, fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		return true, nil
 	} else {
 		_, err := m.objects(resource).Create(ctx, object, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {

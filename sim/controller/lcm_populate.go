@@ -35,6 +35,7 @@ func PopulateManagement(ctx context.Context, opts Options, past Past) error {
 	if err != nil || m == nil {
 		return err
 	}
+	m.load = opts.Management.Load
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { m.view.run(ctx) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +21,8 @@ type Load func(objects ...runtime.Object) error
 // and not in the next one that is given the same Loaded. Nobody else may create, change or delete pods in between. The zero value knows
 // nothing.
 type Loaded struct {
-	pods map[types.UID]*corev1.Pod // nil: not known
+	pods      map[types.UID]*corev1.Pod // nil: not known
+	revisions map[string]string         // of the DaemonSets, as the kubelet keeps them
 }
 
 // those returns the pods that a rule selects, in the API's order; false if the pods are not known.
@@ -77,6 +79,21 @@ func (l *Loaded) forget() {
 
 // unbound tells whether a pod has no node yet.
 func unbound(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }
+
+// put creates an object by Load, or by a request where there is none.
+func put[O runtime.Object](ctx context.Context, load Load, create func(context.Context, O, metav1.CreateOptions) (O, error),
+	object O) error {
+	if load != nil {
+		return load(object)
+	}
+	_, err := create(ctx, object, metav1.CreateOptions{})
+	return err
+}
+
+// ofApps is a kind of the group that DaemonSets and their like belong to.
+func ofApps(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: kind}
+}
 
 // putPod creates a pod: ready at once if pods are loaded, otherwise as the API server creates a new one.
 func (k *kubelet) putPod(ctx context.Context, pod *corev1.Pod) error {

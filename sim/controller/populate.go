@@ -87,6 +87,12 @@ func Populate(ctx context.Context, opts Options) error {
 	}
 	e.timing.PodStart = 0
 	k := newKubelet(e, newHosts(e.clock, nil, func() {}))
+	if e.loaded != nil {
+		if e.loaded.revisions == nil {
+			e.loaded.revisions = k.revisions
+		}
+		k.revisions = e.loaded.revisions
+	}
 	if err := k.makeFound(ctx, opts.Daemons); err != nil {
 		return fmt.Errorf("populate the cluster: %w", err)
 	}
@@ -124,19 +130,19 @@ func (r *rockoon) createSets(ctx context.Context) error {
 			if w.onDelete {
 				strategy.Type = appsv1.OnDeleteDaemonSetStrategyType
 			}
-			_, err = r.kube.AppsV1().DaemonSets(w.namespace).Create(ctx, &appsv1.DaemonSet{ObjectMeta: meta,
-				Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template, UpdateStrategy: strategy}}, metav1.CreateOptions{})
+			err = put(ctx, r.load, r.kube.AppsV1().DaemonSets(w.namespace).Create, &appsv1.DaemonSet{TypeMeta: ofApps(w.kind), ObjectMeta: meta,
+				Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template, UpdateStrategy: strategy}})
 		case statefulSet:
 			replicas := w.members(nodes)
-			_, err = r.kube.AppsV1().StatefulSets(w.namespace).Create(ctx, &appsv1.StatefulSet{ObjectMeta: meta,
-				Spec: appsv1.StatefulSetSpec{Selector: selector, Template: template, Replicas: &replicas, ServiceName: w.name}}, metav1.CreateOptions{})
+			err = put(ctx, r.load, r.kube.AppsV1().StatefulSets(w.namespace).Create, &appsv1.StatefulSet{TypeMeta: ofApps(w.kind), ObjectMeta: meta,
+				Spec: appsv1.StatefulSetSpec{Selector: selector, Template: template, Replicas: &replicas, ServiceName: w.name}})
 		case deployment:
 			replicas := int32(w.replicas)
 			if w.members(nodes) == 0 { // a small cloud has no such node
 				replicas = 0
 			}
-			_, err = r.kube.AppsV1().Deployments(w.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: meta,
-				Spec: appsv1.DeploymentSpec{Selector: selector, Template: template, Replicas: &replicas}}, metav1.CreateOptions{})
+			err = put(ctx, r.load, r.kube.AppsV1().Deployments(w.namespace).Create, &appsv1.Deployment{TypeMeta: ofApps(w.kind), ObjectMeta: meta,
+				Spec: appsv1.DeploymentSpec{Selector: selector, Template: template, Replicas: &replicas}})
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("make %s %s/%s: %w", w.kind, w.namespace, w.name, err)

@@ -35,7 +35,10 @@ func (k *kubelet) revision(ctx context.Context, set *appsv1.DaemonSet) (string, 
 	}
 	hash := strings.ReplaceAll(hashID(set.Namespace, set.Name, string(data)), "-", "")[:10]
 	client := k.kube.AppsV1().ControllerRevisions(set.Namespace)
-	list, err := client.List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(set.Spec.Selector)})
+	list := &appsv1.ControllerRevisionList{}
+	if set.Status.ObservedGeneration > 0 { // a set that nobody has looked at yet has none
+		list, err = client.List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(set.Spec.Selector)})
+	}
 	if err != nil {
 		return "", fmt.Errorf("list the revisions of DaemonSet %s/%s: %w", set.Namespace, set.Name, err)
 	}
@@ -59,11 +62,11 @@ func (k *kubelet) revision(ctx context.Context, set *appsv1.DaemonSet) (string, 
 		}
 		labels[revisionLabel] = hash
 		owner := metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind(daemonSet))
-		_, err = client.Create(ctx, &appsv1.ControllerRevision{
+		err = put(ctx, k.load, client.Create, &appsv1.ControllerRevision{TypeMeta: ofApps("ControllerRevision"),
 			ObjectMeta: metav1.ObjectMeta{Name: set.Name + "-" + hash, Namespace: set.Namespace, Labels: labels,
 				OwnerReferences: []metav1.OwnerReference{*owner}},
 			Data: runtime.RawExtension{Raw: data}, Revision: newest + 1,
-		}, metav1.CreateOptions{})
+		})
 	case found.Revision < newest:
 		patch := []byte(fmt.Sprintf(`{"revision":%d}`, newest+1))
 		_, err = client.Patch(ctx, found.Name, types.MergePatchType, patch, metav1.PatchOptions{})
