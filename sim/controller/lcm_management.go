@@ -284,18 +284,9 @@ func (m *management) tellStatus(ctx context.Context, resource schema.GroupVersio
 	return err
 }
 
-// says tells whether content, as it came from the API, has all the fields; a nil field must be missing.
-func says(content map[string]any, fields map[string]any) bool {
-	raw, err := json.Marshal(fields)
-	if err != nil {
-		return false
-	}
-	var wanted map[string]any
-	return kubejson.Unmarshal(raw, &wanted) == nil && merged(content, wanted) // it has whole numbers as the content has them
-}
-
-// merged tells whether a merge of wanted would leave current as it is.
-func merged(current, wanted map[string]any) bool {
+// says tells whether content, as it came from the API, has all the fields: whether a merge of them would leave it as it is. A nil field
+// must be missing.
+func says(current, wanted map[string]any) bool {
 	for key, value := range wanted {
 		is, found := current[key]
 		if value == nil {
@@ -305,18 +296,48 @@ func merged(current, wanted map[string]any) bool {
 			continue
 		}
 		deeper, ok := value.(map[string]any)
+		if !ok && reflect.ValueOf(value).Kind() == reflect.Map {
+			deeper, ok = inAPI(value).(map[string]any)
+		}
 		if !ok {
-			if !found || !reflect.DeepEqual(is, value) {
+			if !found || !same(is, value) {
 				return false
 			}
 			continue
 		}
 		below, ok := is.(map[string]any)
-		if !ok || !merged(below, deeper) {
+		if !ok || !says(below, deeper) {
 			return false
 		}
 	}
 	return true
+}
+
+// same tells whether a value from the API is what another one becomes there.
+func same(is, wanted any) bool {
+	switch wanted := wanted.(type) {
+	case nil, bool, string, int64:
+		return is == wanted
+	case int:
+		return is == int64(wanted)
+	case []any:
+		list, ok := is.([]any)
+		return ok && wanted != nil && slices.EqualFunc(list, wanted, same)
+	case map[string]any:
+		fields, ok := is.(map[string]any)
+		return ok && wanted != nil && maps.EqualFunc(fields, wanted, same)
+	}
+	there := inAPI(wanted)
+	return there != nil && reflect.DeepEqual(is, there)
+}
+
+// inAPI is what a value becomes in the API, by way of JSON: whole numbers are int64. It is nil if JSON cannot say it.
+func inAPI(value any) any {
+	var there any
+	if raw, err := json.Marshal(value); err != nil || kubejson.Unmarshal(raw, &there) != nil {
+		return nil
+	}
+	return there
 }
 
 // now is the virtual time in the format of the management cluster's objects.
