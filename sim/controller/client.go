@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -41,8 +42,8 @@ func clients(config *rest.Config) (kubernetes.Interface, dynamic.Interface, erro
 		return nil, nil, fmt.Errorf("make a Kubernetes client: %w", err)
 	}
 	untyped := dynamic.ConfigFor(config)
-	untyped.NegotiatedSerializer = quick{untyped.NegotiatedSerializer,
-		func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own} }}
+	untyped.NegotiatedSerializer = newQuick(untyped.NegotiatedSerializer,
+		func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own, &recall{}} })
 	untyped.GroupVersion = &schema.GroupVersion{} // each request says which one
 	dyn, err := rest.RESTClientForConfigAndClient(untyped, shared)
 	if err != nil {
@@ -64,37 +65,90 @@ func (c clientset) AppsV1() appsclient.AppsV1Interface { return c.apps }
 func typedClient(config *rest.Config, client *http.Client, path string, version schema.GroupVersion) (rest.Interface, error) {
 	own := rest.CopyConfig(config)
 	own.APIPath, own.GroupVersion = path, &version
-	own.NegotiatedSerializer = quick{rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion(),
-		func(runtime.Serializer) runtime.Serializer { return typedOnce() }}
+	own.NegotiatedSerializer = newQuick(rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion(),
+		func(runtime.Serializer) runtime.Serializer { return newTypedOnce() })
 	return rest.RESTClientForConfigAndClient(own, client)
 }
 
-// typedOnce is client-go's serializer of JSON for Kubernetes' own kinds, with another way to find the kind.
-func typedOnce() runtime.Serializer {
-	return kubejson.NewSerializerWithOptions(headFirst{}, scheme.Scheme, scheme.Scheme, kubejson.SerializerOptions{})
+// typedOnce reads Kubernetes' own kinds, each text once.
+type typedOnce struct {
+	runtime.Serializer // client-go's, with another way to find the kind
+	recall             *recall
+}
+
+func newTypedOnce() typedOnce {
+	own := kubejson.NewSerializerWithOptions(headFirst{}, scheme.Scheme, scheme.Scheme, kubejson.SerializerOptions{})
+	return typedOnce{own, &recall{}}
+}
+
+// Decode reads an object or a list. What is in another form is left to client-go, errors included.
+func (t typedOnce) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
+	error) {
+	kind, ok := head(data)
+	if !ok || defaults != nil {
+		return t.Serializer.Decode(data, defaults, into)
+	}
+	object, err := runtime.UseOrCreateObject(scheme.Scheme, scheme.Scheme, kind, into)
+	if err != nil {
+		return t.Serializer.Decode(data, defaults, into)
+	}
+	fields := reflect.ValueOf(object).Elem()
+	if list := fields.FieldByName("Items"); list.IsValid() && list.Kind() == reflect.Slice {
+		if empty, texts, ok := itemsOf(data); ok {
+			if items := t.items(list.Type(), texts); items.IsValid() {
+				got, gotKind, err := t.Serializer.Decode(empty, nil, object)
+				if err == nil {
+					list.Set(items)
+				}
+				return got, gotKind, err
+			}
+		}
+		return t.Serializer.Decode(data, defaults, into)
+	}
+	if one := t.recall.read(fields.Type(), data); one != nil {
+		fields.Set(reflect.ValueOf(one).Elem())
+		return object, &kind, nil
+	}
+	return t.Serializer.Decode(data, defaults, into)
+}
+
+// items reads the items of a list; invalid where client-go should read the list.
+func (t typedOnce) items(of reflect.Type, texts [][]byte) reflect.Value {
+	items := reflect.MakeSlice(of, len(texts), len(texts))
+	for i, text := range texts {
+		item := t.recall.read(of.Elem(), text)
+		if item == nil {
+			return reflect.Value{}
+		}
+		items.Index(i).Set(reflect.ValueOf(item).Elem())
+	}
+	return items
 }
 
 // quick is how a client reads JSON: by serializers that are made from client-go's own.
 type quick struct {
 	runtime.NegotiatedSerializer
-	made func(own runtime.Serializer) runtime.Serializer
+	media []runtime.SerializerInfo
 }
 
-// SupportedMediaTypes are client-go's, with other serializers of JSON.
-func (q quick) SupportedMediaTypes() []runtime.SerializerInfo {
-	all := slices.Clone(q.NegotiatedSerializer.SupportedMediaTypes())
+// SupportedMediaTypes are client-go's, with other serializers of JSON. Each request asks for them.
+func (q quick) SupportedMediaTypes() []runtime.SerializerInfo { return q.media }
+
+// newQuick makes the serializers of JSON from client-go's own.
+func newQuick(clients runtime.NegotiatedSerializer, made func(own runtime.Serializer) runtime.Serializer) quick {
+	all := slices.Clone(clients.SupportedMediaTypes())
 	for i, info := range all {
 		if info.MediaType != runtime.ContentTypeJSON {
 			continue
 		}
-		all[i].Serializer = q.made(info.Serializer)
+		all[i].Serializer = made(info.Serializer)
 		if info.StreamSerializer != nil {
 			stream := *info.StreamSerializer
 			stream.Serializer, stream.Framer = eventOnce{stream.Serializer}, lines{stream.Framer}
 			all[i].StreamSerializer = &stream
 		}
 	}
-	return all
+	return quick{clients, all}
 }
 
 // headFirst finds the kind of an object at its beginning, where API servers write it, and otherwise like client-go.
@@ -160,8 +214,14 @@ func (e eventOnce) Decode(data []byte, defaults *schema.GroupVersionKind, into r
 	return e.Serializer.Decode(data, defaults, into)
 }
 
-// untypedOnce reads objects and lists for the dynamic client.
-type untypedOnce struct{ runtime.Serializer }
+// untypedOnce reads objects and lists for the dynamic client, each text once.
+type untypedOnce struct {
+	runtime.Serializer
+	recall *recall
+}
+
+// untypedType is the type of what the dynamic client reads.
+var untypedType = reflect.TypeFor[unstructured.Unstructured]()
 
 // Decode reads an object or a list. The server's words about itself, such as a Status, are left to client-go, which has types for
 // them, as is all that is in another form, errors included.
@@ -170,16 +230,16 @@ func (u untypedOnce) Decode(data []byte, defaults *schema.GroupVersionKind, into
 	if kind, ok := head(data); ok && defaults == nil && !answers.Recognizes(kind) {
 		switch into := into.(type) {
 		case nil:
-			if content := contentOf(data); content != nil && content["items"] == nil {
-				return &unstructured.Unstructured{Object: content}, &kind, nil
+			if one := u.recall.read(untypedType, data); one != nil {
+				return one, &kind, nil
 			}
 		case *unstructured.Unstructured:
-			if content := contentOf(data); content != nil && content["items"] == nil {
-				into.Object = content
+			if one, ok := u.recall.read(untypedType, data).(*unstructured.Unstructured); ok {
+				*into = *one
 				return into, &kind, nil
 			}
 		case *unstructured.UnstructuredList:
-			if list := untypedList(contentOf(data)); list != nil {
+			if list := u.list(data); list != nil {
 				*into = *list
 				return into, &kind, nil
 			}
@@ -204,20 +264,24 @@ func contentOf(data []byte) map[string]any {
 	return content
 }
 
-// untypedList makes a list of its content; nil if that is none. Items that do not name their kind are of the list's kind.
-func untypedList(content map[string]any) *unstructured.UnstructuredList {
-	items, ok := content["items"].([]any)
+// list reads a list; nil if that is none. Items that do not name their kind are of the list's kind.
+func (u untypedOnce) list(data []byte) *unstructured.UnstructuredList {
+	empty, texts, ok := itemsOf(data)
 	if !ok {
 		return nil
 	}
+	content := contentOf(empty)
+	if content == nil {
+		return nil
+	}
 	delete(content, "items")
-	list := &unstructured.UnstructuredList{Object: content, Items: make([]unstructured.Unstructured, len(items))}
-	for i, one := range items {
-		item, ok := one.(map[string]any)
+	list := &unstructured.UnstructuredList{Object: content, Items: make([]unstructured.Unstructured, len(texts))}
+	for i, text := range texts {
+		item, ok := u.recall.read(untypedType, text).(*unstructured.Unstructured)
 		if !ok {
 			return nil
 		}
-		list.Items[i].Object = item
+		list.Items[i] = *item
 		if list.Items[i].GetKind() == "" && list.Items[i].GetAPIVersion() == "" {
 			list.Items[i].SetKind(strings.TrimSuffix(list.GetKind(), "List"))
 			list.Items[i].SetAPIVersion(list.GetAPIVersion())

@@ -1,11 +1,13 @@
 package controller
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,6 +26,15 @@ var texts = []string{
 	`{"apiVersion":"lcm.mirantis.com/v1alpha1","kind":"NodeWorkloadLock","metadata":{"name":"a"},"status":{"n":3,"f":1.5,"e":[]}}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},` +
 		`"items":[{"metadata":{"name":"a"}},{"kind":"Node","apiVersion":"v1"}]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"8"},"items":[{"metadata":{"name":"]}\"{[","labels":{"x":"\\"}}},` +
+		`{"metadata":{"name":"b"},"status":{"addresses":[{"type":"Hostname","address":"b"}],"capacity":{"cpu":"4"}}}]}` + "\n",
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}}],"more":{"items":[1]}}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}} , {"metadata":{"name":"b"}}]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},null]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"]}}]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":1}}]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[]}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":null}`,
 	`{"kind":"LockList","apiVersion":"lcm.mirantis.com/v1alpha1","metadata":{},"items":[{"a":1}]}`,
@@ -51,25 +62,28 @@ func TestAnswersAreReadAsClientGoReadsThem(t *testing.T) {
 		ours      func(runtime.Serializer) runtime.Serializer
 		intoEmpty []func() runtime.Object
 	}{
-		{"typed", typed, func(runtime.Serializer) runtime.Serializer { return typedOnce() }, []func() runtime.Object{
+		{"typed", typed, func(runtime.Serializer) runtime.Serializer { return newTypedOnce() }, []func() runtime.Object{
 			func() runtime.Object { return nil }, func() runtime.Object { return &corev1.Node{} },
 			func() runtime.Object { return &corev1.NodeList{} }, func() runtime.Object { return &metav1.Status{} },
 		}},
-		{"untyped", untyped, func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own} }, []func() runtime.Object{
+		{"untyped", untyped, func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own, &recall{}} }, []func() runtime.Object{
 			func() runtime.Object { return nil }, func() runtime.Object { return &unstructured.Unstructured{} },
 			func() runtime.Object { return &unstructured.UnstructuredList{} }, func() runtime.Object { return &metav1.Status{} },
 		}},
 	} {
-		theirs, ours := asJSON(c.theirs), asJSON(quick{c.theirs, c.ours})
+		theirs, ours := asJSON(c.theirs), asJSON(newQuick(c.theirs, c.ours))
 		for _, text := range texts {
 			for i, into := range c.intoEmpty {
 				want, wantKind, wantErr := theirs.Serializer.Decode([]byte(text), nil, into())
-				got, gotKind, err := ours.Serializer.Decode([]byte(text), nil, into())
-				// client-go says in addition that it was still looking for the kind
-				if (err == nil) != (wantErr == nil) || err != nil && !strings.HasSuffix(wantErr.Error(), err.Error()) {
-					t.Errorf("%s %d: %s: error %v, client-go: %v", c.what, i, text, err, wantErr)
-				} else if err == nil && (!reflect.DeepEqual(got, want) || *gotKind != *wantKind) {
-					t.Errorf("%s %d: %s: %#v (%s), client-go: %#v (%s)", c.what, i, text, got, gotKind, want, wantKind)
+				for range 3 { // the later times from memory
+					got, gotKind, err := ours.Serializer.Decode([]byte(text), nil, into())
+					// client-go says in addition that it was still looking for the kind
+					if (err == nil) != (wantErr == nil) || err != nil && !strings.HasSuffix(wantErr.Error(), err.Error()) {
+						t.Errorf("%s %d: %s: error %v, client-go: %v", c.what, i, text, err, wantErr)
+					} else if err == nil && (!reflect.DeepEqual(got, want) || *gotKind != *wantKind) {
+						t.Errorf("%s %d: %s: %#v (%s), client-go: %#v (%s)", c.what, i, text, got, gotKind, want, wantKind)
+					}
+					spoil(got)
 				}
 			}
 		}
@@ -83,6 +97,35 @@ func TestAnswersAreReadAsClientGoReadsThem(t *testing.T) {
 				if fails != wantFails && !strings.Contains(event, `"more"`) || !fails && !wantFails && !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: event %s: %#v (%t), client-go: %#v (%t)", c.what, event, got, fails, want, wantFails)
 				}
+			}
+		}
+	}
+}
+
+// spoil changes an object and the items of a list, down to their labels, as their reader may.
+func spoil(object runtime.Object) {
+	if meta.IsListType(object) {
+		_ = meta.EachListItem(object, func(item runtime.Object) error {
+			spoil(item)
+			return nil
+		})
+		return
+	}
+	if one, err := meta.Accessor(object); err == nil {
+		one.SetName(one.GetName() + "!")
+	}
+	switch object := object.(type) {
+	case *corev1.Node:
+		for name := range object.Labels {
+			object.Labels[name] = "!"
+		}
+		for i := range object.Status.Addresses {
+			object.Status.Addresses[i].Address = "!"
+		}
+	case *unstructured.Unstructured:
+		for _, below := range object.Object {
+			if below, ok := below.(map[string]any); ok {
+				below["!"] = "!"
 			}
 		}
 	}
@@ -111,5 +154,23 @@ func TestTheKindIsFoundAtTheBeginning(t *testing.T) {
 	}
 	if kind, err := (headFirst{}).Interpret(text); err != nil || kind.Kind != "Node" || kind.Version != "v1" {
 		t.Error(kind, err)
+	}
+}
+
+// What is remembered stays small, and long texts are not in it.
+func TestNotAllIsRemembered(t *testing.T) {
+	var r recall
+	node := reflect.TypeFor[corev1.Node]()
+	for i := range 3 * mostRecalled {
+		if one, ok := r.read(node, fmt.Appendf(nil, `{"metadata":{"name":"n%d"}}`, i)).(*corev1.Node); !ok || one.Name != fmt.Sprintf("n%d", i) {
+			t.Fatalf("node %d: %v", i, one)
+		}
+		if r.size > mostRecalled || len(r.known[node]) != r.size {
+			t.Fatalf("%d are remembered, and %d counted", len(r.known[node]), r.size)
+		}
+	}
+	before := r.size
+	if r.read(node, fmt.Appendf(nil, `{"metadata":{"name":%q}}`, strings.Repeat("n", longestRecalled))) == nil || r.size != before {
+		t.Errorf("of a long text: %d, before %d", r.size, before)
 	}
 }
