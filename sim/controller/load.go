@@ -18,11 +18,11 @@ import (
 type Load func(objects ...runtime.Object) error
 
 // Loaded remembers the pods of a cluster that Populate fills, so that nobody lists the pods of a fleet to know them: not within a call,
-// and not in the next one that is given the same Loaded. Nobody else may create, change or delete pods in between. The zero value knows
-// nothing.
+// and not in the next one that is given the same Loaded. Nobody else may create, change or delete pods in between. It also remembers which
+// revisions the DaemonSets have. The zero value knows nothing.
 type Loaded struct {
 	pods      map[types.UID]*corev1.Pod // nil: not known
-	revisions map[string]string         // of the DaemonSets, as the kubelet keeps them
+	revisions map[string]string         // the kubelet's
 }
 
 // those returns the pods that a rule selects, in the API's order; false if the pods are not known.
