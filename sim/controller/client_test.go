@@ -31,6 +31,8 @@ var texts = []string{
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}}],"more":{"items":[1]}}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}} , {"metadata":{"name":"b"}}]}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}}{"metadata":{"name":"b"}}]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"more":{"a":{},"items":[{"metadata":{"name":"a"}}]},"items":[]}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},null]}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"]}}]}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":1}}]}`,

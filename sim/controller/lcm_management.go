@@ -289,6 +289,12 @@ func (m *management) tellStatus(ctx context.Context, resource schema.GroupVersio
 func says(current, wanted map[string]any) bool {
 	for key, value := range wanted {
 		is, found := current[key]
+		if !plain(value) {
+			var ok bool
+			if value, ok = inAPI(value); !ok {
+				return false
+			}
+		}
 		if value == nil {
 			if found {
 				return false
@@ -296,9 +302,6 @@ func says(current, wanted map[string]any) bool {
 			continue
 		}
 		deeper, ok := value.(map[string]any)
-		if !ok && reflect.ValueOf(value).Kind() == reflect.Map {
-			deeper, ok = inAPI(value).(map[string]any)
-		}
 		if !ok {
 			if !found || !same(is, value) {
 				return false
@@ -322,22 +325,33 @@ func same(is, wanted any) bool {
 		return is == int64(wanted)
 	case []any:
 		list, ok := is.([]any)
-		return ok && wanted != nil && slices.EqualFunc(list, wanted, same)
+		return ok == (wanted != nil) && (ok || is == nil) && slices.EqualFunc(list, wanted, same)
 	case map[string]any:
 		fields, ok := is.(map[string]any)
-		return ok && wanted != nil && maps.EqualFunc(fields, wanted, same)
+		return ok == (wanted != nil) && (ok || is == nil) && maps.EqualFunc(fields, wanted, same)
 	}
-	there := inAPI(wanted)
-	return there != nil && reflect.DeepEqual(is, there)
+	there, ok := inAPI(wanted)
+	return ok && reflect.DeepEqual(is, there)
 }
 
-// inAPI is what a value becomes in the API, by way of JSON: whole numbers are int64. It is nil if JSON cannot say it.
-func inAPI(value any) any {
-	var there any
-	if raw, err := json.Marshal(value); err != nil || kubejson.Unmarshal(raw, &there) != nil {
-		return nil
+// plain tells whether a value is the same in the API, or only what is in it is not.
+func plain(value any) bool {
+	switch value := value.(type) {
+	case nil, bool, string, int, int64:
+		return true
+	case []any:
+		return value != nil
+	case map[string]any:
+		return value != nil
 	}
-	return there
+	return false
+}
+
+// inAPI is what a value becomes in the API, by way of JSON: whole numbers are int64. It is false if JSON cannot say it.
+func inAPI(value any) (there any, ok bool) {
+	raw, err := json.Marshal(value)
+	ok = err == nil && kubejson.Unmarshal(raw, &there) == nil
+	return there, ok
 }
 
 // now is the virtual time in the format of the management cluster's objects.

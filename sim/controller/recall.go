@@ -70,17 +70,21 @@ func itemsOf(text []byte) (empty []byte, items [][]byte, ok bool) {
 	if begin < 0 {
 		return nil, nil, false
 	}
+	if depth, _ := nesting(text[:begin]); depth != 1 { // these are the items of something in the list
+		return nil, nil, false
+	}
 	begin += len(`"items":[`)
 	rest := text[begin:]
-	for len(rest) > 0 && rest[0] == '{' {
-		end := objectEnd(rest)
+	for more := bytes.HasPrefix(rest, []byte("{")); more; {
+		_, end := nesting(rest)
 		if end == 0 {
 			return nil, nil, false
 		}
 		items = append(items, rest[:end])
-		if rest = rest[end:]; len(rest) > 1 && rest[0] == ',' && rest[1] == '{' {
-			rest = rest[1:]
+		if rest = rest[end:]; !bytes.HasPrefix(rest, []byte(",{")) {
+			break
 		}
+		rest = rest[1:]
 	}
 	if len(rest) == 0 || rest[0] != ']' {
 		return nil, nil, false
@@ -88,9 +92,10 @@ func itemsOf(text []byte) (empty []byte, items [][]byte, ok bool) {
 	return append(append(make([]byte, 0, begin+len(rest)), text[:begin]...), rest...), items, true
 }
 
-// objectEnd is the length of the object with which a text begins; 0 if it does not end. Whether it is JSON is not looked at.
-func objectEnd(text []byte) int {
-	depth, quoted := 0, false
+// nesting is the length of the object with which a text begins; 0, and how deep the text is in it at its end, if it does not end. Whether
+// it is JSON is not looked at.
+func nesting(text []byte) (depth, end int) {
+	quoted := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quoted:
@@ -105,9 +110,9 @@ func objectEnd(text []byte) int {
 			depth++
 		case c == '}' || c == ']':
 			if depth--; depth == 0 {
-				return i + 1
+				return 0, i + 1
 			}
 		}
 	}
-	return 0
+	return depth, 0
 }

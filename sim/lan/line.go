@@ -26,6 +26,7 @@ type line struct {
 	size    int       // of all parts
 	last    time.Time // when the newest part arrives
 	ended   bool      // the writer has closed: no more parts follow
+	broken  bool      // the end is not the writer's own
 	left    bool      // the reader has closed
 	reading deadline
 	writing deadline
@@ -66,8 +67,12 @@ func (l *line) read(p []byte) (int, error) {
 					break
 				}
 			}
+			broken := l.broken
 			l.mu.Unlock()
 			if n == 0 && len(p) > 0 {
+				if broken {
+					return 0, io.ErrUnexpectedEOF
+				}
 				return 0, io.EOF
 			}
 			return n, nil
@@ -174,11 +179,16 @@ func sum(data []byte) uint64 {
 }
 
 // end marks the end of the data.
-func (l *line) end() {
+func (l *line) end() { l.finish(false) }
+
+// breakOff ends the data before its end.
+func (l *line) breakOff() { l.finish(true) }
+
+func (l *line) finish(broken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended {
-		l.ended = true
+		l.ended, l.broken = true, broken
 		l.send(time.Now(), nil)
 	}
 	tell(l.room)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -48,8 +47,12 @@ func (c near) RoundTrip(r *http.Request) (*http.Response, error) {
 	address := r.URL.Host
 	c.network.mu.Lock()
 	l := c.network.listeners[address]
+	var handler http.Handler
+	if l != nil {
+		handler = l.handler
+	}
 	c.network.mu.Unlock()
-	if l == nil || l.handler == nil {
+	if handler == nil {
 		return nil, &net.OpError{Op: "dial", Net: "lan", Addr: addr(address), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	}
 	ctx := r.Context()
@@ -60,10 +63,13 @@ func (c near) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := pass(ctx, travel(c.network.seed, c.name+">"+address, subject, time.Now())); err != nil {
 		return nil, err
 	}
+	if l.broken.Err() != nil { // the request is lost on its way
+		return nil, io.EOF
+	}
 	back := address + ">" + c.name
 	a := newNearAnswer(c.network.seed, back, subject)
 	served, end := context.WithCancel(context.WithoutCancel(ctx))
-	go a.serve(l.handler, request(served, r, body, c.name), end)
+	go a.serve(handler, request(served, r, body, c.name), end)
 	select {
 	case <-a.begun:
 	case <-ctx.Done():
@@ -80,7 +86,7 @@ func (c near) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.leave()
 		return nil, err
 	}
-	if a.line == nil && a.cut.Load() {
+	if a.cut {
 		return nil, io.EOF
 	}
 	response := &http.Response{Status: strconv.Itoa(a.code) + " " + http.StatusText(a.code), StatusCode: a.code, Proto: "HTTP/1.1",
@@ -91,7 +97,7 @@ func (c near) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	stream := &nearStream{answer: a, ctx: ctx, end: end}
 	stream.gone = context.AfterFunc(ctx, func() { end(); a.leave() })
-	stream.broken = context.AfterFunc(l.broken, func() { a.cut.Store(true); end(); a.line.end() })
+	stream.broken = context.AfterFunc(l.broken, func() { a.line.breakOff(); end() })
 	response.Body = stream
 	return response, nil
 }
@@ -132,7 +138,7 @@ func pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// nearAnswer is what a handler writes to. All fields but those of the line are set before begun is closed.
+// nearAnswer is what a handler writes to. Its fields up to begun are set before that is closed.
 type nearAnswer struct {
 	seed    uint64
 	way     string
@@ -142,8 +148,8 @@ type nearAnswer struct {
 	code         int
 	whole        []byte // the body of an answer that has no line
 	line         *line  // the body of an answer that is read while it is written
+	cut          bool   // the connection broke before the answer began
 	begun        chan struct{}
-	cut          atomic.Bool // the connection broke
 
 	mu   sync.Mutex
 	left bool // nobody reads the answer
@@ -163,21 +169,23 @@ func (a *nearAnswer) leave() {
 	}
 }
 
-// serve calls the handler, and ends the request's context when it returns. http.ErrAbortHandler breaks the connection, as in net/http.
+// serve calls the handler, and ends the request's context when it returns. http.ErrAbortHandler breaks the connection, as in net/http; any
+// other panic ends the program.
 func (a *nearAnswer) serve(handler http.Handler, r *http.Request, end func()) {
 	defer end()
 	defer func() {
-		switch broke := recover(); broke {
-		case nil:
-		case http.ErrAbortHandler:
-			a.cut.Store(true)
-		default:
+		broke := recover()
+		if broke != nil && broke != http.ErrAbortHandler {
 			panic(broke)
 		}
 		a.WriteHeader(http.StatusOK)
-		if a.line == nil {
+		switch {
+		case a.line == nil:
+			a.cut = broke != nil
 			close(a.begun)
-		} else {
+		case broke != nil:
+			a.line.breakOff()
+		default:
 			a.line.end()
 		}
 	}()
@@ -246,12 +254,8 @@ type nearStream struct {
 
 func (s *nearStream) Read(p []byte) (int, error) {
 	n, err := s.answer.line.read(p)
-	switch {
-	case err == nil:
-	case s.ctx.Err() != nil:
+	if err != nil && s.ctx.Err() != nil {
 		err = s.ctx.Err()
-	case err == io.EOF && s.answer.cut.Load():
-		err = io.ErrUnexpectedEOF
 	}
 	return n, err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lockstep/sim/bubble"
@@ -160,7 +161,7 @@ func TestAStreamToWhoIsNear(t *testing.T) {
 					if err == nil {
 						err = io.EOF
 					}
-					if !strings.Contains(err.Error(), tt.last) {
+					if !strings.Contains(err.Error(), tt.last) || (err == io.EOF) != (tt.last == "EOF") {
 						t.Errorf("at the end the reader gets %v, want %s", err, tt.last)
 					}
 					if late := (<-heard).Sub(ended); name != "the handler returns" && late > 2*time.Second {
@@ -230,4 +231,54 @@ func TestALongAnswerToWhoIsNear(t *testing.T) {
 			}
 		}
 	})
+}
+
+// When the server goes, a request that is on its way is lost: it is not done. An answer that is on its way arrives whole.
+func TestWhatIsOnItsWayWhenTheServerGoes(t *testing.T) {
+	for _, way := range []string{"near", "over a connection"} {
+		for _, answered := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, answered: %t", way, answered), func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
+					done := make(chan struct{}, 1)
+					network, stop := served(t, func(w http.ResponseWriter, _ *http.Request) {
+						fmt.Fprint(w, strings.Repeat("x", 100<<10))
+						done <- struct{}{}
+					})
+					var transport http.RoundTripper = network.Transport("anna")
+					if way == "near" {
+						transport = network.Near("anna")
+					}
+					go func() {
+						if answered {
+							<-done
+							time.Sleep(time.Microsecond)
+						} else {
+							time.Sleep(50 * time.Microsecond)
+						}
+						stop()
+					}()
+					got := said(transport.RoundTrip(newGet(t)))
+					want := "EOF"
+					if answered {
+						want = `200 OK  102400 bytes ending in "xxxxxxxxxxxxxxxxxxxx", <nil>`
+					}
+					if got != want {
+						t.Errorf("%s, want %s", got, want)
+					}
+					if synctest.Wait(); !answered && len(done) > 0 {
+						t.Error("it was done")
+					}
+				})
+			})
+		}
+	}
+}
+
+func newGet(t *testing.T) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://server:80/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

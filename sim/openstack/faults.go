@@ -191,9 +191,11 @@ func (e *faultEntry) intercept(w http.ResponseWriter, r *http.Request) bool {
 			return true
 		}
 	case e.Drop:
-		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-			_ = conn.Close()
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(http.ErrAbortHandler) // who is near has no connection
 		}
+		_ = conn.Close()
 		return true
 	case e.Page != 0:
 		wire.Page(w, e.Page)
