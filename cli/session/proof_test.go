@@ -377,9 +377,10 @@ func (p *proof) begin() {
 	}
 	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Network: lan.New(p.chance), Seed: p.chance, Dir: p.dir, Start: time.Now(),
 		ControllersOff: true,
-		Timing: controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, PodGrace: 5 * time.Second,
-			PodStart: 10 * time.Second,
-			Retry:    20 * time.Second, Drain: 5 * time.Second, MigrateWait: 10 * time.Second, ReturnPoll: 5 * time.Second}})
+		// What LCM does to a machine is short: nothing can be seen of it but that it lasts.
+		Timing: controller.Timing{Update: 20 * time.Second, Reboot: 20 * time.Second, Finalize: 20 * time.Second,
+			PodGrace: 5 * time.Second, PodStart: 10 * time.Second, Retry: 20 * time.Second, Drain: 5 * time.Second,
+			MigrateWait: 10 * time.Second, ReturnPoll: 5 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -736,15 +737,10 @@ func (p *proof) goOn(rt *rapid.T) {
 	}
 	name := names[rapid.IntRange(0, len(names)-1).Draw(rt, "node in maintenance")]
 	for range 12 - rapid.IntRange(0, 11).Draw(rt, "steps less") {
-		proc, _ := procedure.Of(p.first.s.Engine.Snapshot(), core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
-		i := slices.IndexFunc(proc.Steps, func(st core.Step) bool {
-			return st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) && !slices.Contains(besides, st.Intent.Kind)
-		})
-		if i < 0 {
-			p.sleep(time.Minute) // it is LCM's turn, or a migration's
-			continue
+		st, ready := p.next(name)
+		if !ready {
+			return
 		}
-		st := proc.Steps[i]
 		g, err := p.first.s.Engine.Grant(st, st.Type)
 		if err == nil {
 			_, err = p.first.s.Engine.Execute(p.ctx, g)
@@ -755,6 +751,21 @@ func (p *proof) goOn(rt *rapid.T) {
 		}
 		p.ends(p.first, g.ID)
 	}
+}
+
+// next returns what is ready next in a node's procedure. It may be the turn of LCM or of a migration: so it waits for that, but not long,
+// as it may be nobody's turn.
+func (p *proof) next(node string) (next core.Step, ready bool) {
+	for range 18 {
+		proc, _ := procedure.Of(p.first.s.Engine.Snapshot(), core.ProcedureKey{Kind: core.ProcedureNode, Subject: node})
+		for _, st := range proc.Steps {
+			if st.Doable() && (st.State == core.StepReady || st.State == core.StepFailed) && !slices.Contains(besides, st.Intent.Kind) {
+				return st, true
+			}
+		}
+		p.sleep(5 * time.Second)
+	}
+	return core.Step{}, false
 }
 
 // peace ends the faults and arms writing, so that the next confirmation is not just refused.
