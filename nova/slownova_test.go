@@ -316,7 +316,7 @@ func changesInTime(t *testing.T, chance *rand.Rand) {
 	n.set(func() {
 		n.limit = []int{20, 70, 1000}[chance.IntN(3)]
 		n.record = time.Duration(chance.IntN(150)) * time.Millisecond
-		n.create(100 + chance.IntN(400))
+		n.create(100 + chance.IntN(100))
 		n.fault = func(w http.ResponseWriter, r *http.Request) bool {
 			q := r.URL.Query()
 			n.mu.Lock()

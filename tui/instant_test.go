@@ -18,16 +18,16 @@ import (
 	"lockstep/sim/bubble/lane"
 )
 
-// A frame that is not drawn again, as only time has passed, is the one that would be drawn: in each second of an hour in which now and then
-// something changes, and somebody presses keys. At rest hardly any is drawn.
+// A frame that is not drawn again, as only time has passed, is the one that would be drawn: in each second of half an hour in which now
+// and then something changes, and somebody presses keys. At rest hardly any is drawn.
 func TestAFrameThatRestsIsTheSameAsOneDrawnAnew(t *testing.T) {
 	for i, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 40}, {Width: 150, Height: 50}} {
 		if !lane.Chosen(t, i, 3) {
 			continue
 		}
 		t.Run(strconv.Itoa(size.Width), func(t *testing.T) {
-			tens := lane.Part(t, 6, 6)
-			synctest.Test(t, func(t *testing.T) { watchFrames(t, size, tens) })
+			times := lane.Part(t, 6, 6)
+			synctest.Test(t, func(t *testing.T) { watchFrames(t, size, times) })
 		})
 	}
 }
@@ -46,8 +46,8 @@ func linesOnlyIn(frame, other string) (lines []string) {
 // stray is a message that draws nothing.
 type stray struct{}
 
-// watchFrames compares each second of so many times ten minutes, of which the first one is busy.
-func watchFrames(t *testing.T, size tea.WindowSizeMsg, tens int) {
+// watchFrames compares each second of so many times five minutes, of which the first one is busy.
+func watchFrames(t *testing.T, size tea.WindowSizeMsg, times int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	begun := time.Now()
@@ -77,13 +77,13 @@ func watchFrames(t *testing.T, size tea.WindowSizeMsg, tens int) {
 	keys := []tea.KeyPressMsg{{Code: tea.KeyDown}, {Code: tea.KeyUp}, {Code: tea.KeyTab}, {Code: '3', Text: "3"}, {Code: tea.KeyPgDown},
 		{Code: 's', Text: "s"}, {Code: 'l', Text: "l"}, {Code: tea.KeyEscape}}
 	rested, quiet := 0, 0
-	for second := range tens * 600 {
+	for second := range times * 300 {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if second%10 == 0 {
 			hear()
 		}
-		busy := second%600 < 60
+		busy := second%300 < 60
 		switch {
 		case busy && chance.IntN(4) == 0:
 			moving := lock
@@ -115,7 +115,7 @@ func watchFrames(t *testing.T, size tea.WindowSizeMsg, tens int) {
 			rested++
 		}
 	}
-	if all := tens * (540 - 120); rested < all/2 {
+	if all := times * (240 - 120); rested < all/2 {
 		t.Errorf("of %d quiet seconds the screen rested in %d: most of them are drawn for nothing", all, rested)
 	} else {
 		t.Logf("of %d quiet seconds the screen rested in %d", all, rested)

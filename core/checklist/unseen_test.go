@@ -18,9 +18,9 @@ import (
 func TestNoPointPassesOnWhatWasNotSeen(t *testing.T) {
 	told := map[string]bool{}
 	check := func(name string, sc scene.Scene, sources []core.SourceID) {
-		all := sc.Again()
+		passed := derivedtest.PassedUnseen(sc.Again().Snapshot)
 		for _, id := range sources {
-			for _, point := range derivedtest.PassedUnseen(all.Snapshot, sc.Unseen(id).Snapshot) {
+			for _, point := range passed(sc.Unseen(id).Snapshot) {
 				if key := point + string(id); !told[key] {
 					told[key] = true
 					t.Errorf("%s: without %s, the point %s passes", name, id, point)

@@ -5,17 +5,19 @@ import (
 	"lockstep/core/checklist"
 )
 
-// PassedUnseen are the IDs of the points of the check that speak of something to somebody who sees all, and pass for somebody who does not.
-func PassedUnseen(all, some *core.Snapshot) []string {
+// PassedUnseen returns what tells the IDs of the points of the check that speak of something to somebody who sees all, and pass for
+// somebody who does not.
+func PassedUnseen(all *core.Snapshot) func(some *core.Snapshot) []string {
 	found := map[string]bool{}
 	for _, p := range checklist.Of(all, checklist.Room{}).Points {
 		found[p.ID] = p.Verdict == checklist.Fail || p.Verdict == checklist.Warn
 	}
-	var out []string
-	for _, p := range checklist.Of(some, checklist.Room{}).Points {
-		if found[p.ID] && p.Verdict == checklist.Pass {
-			out = append(out, p.ID)
+	return func(some *core.Snapshot) (passed []string) {
+		for _, p := range checklist.Of(some, checklist.Room{}).Points {
+			if found[p.ID] && p.Verdict == checklist.Pass {
+				passed = append(passed, p.ID)
+			}
 		}
+		return passed
 	}
-	return out
 }
