@@ -71,10 +71,10 @@ func evictedPods(t *testing.T, played bool) {
 		}
 	}
 	if played {
-		st := step.Plan(p.last, core.Intent{Kind: core.IntentActIntoScheduling, Controller: core.ControllerOpenStack, Node: name})
-		if !strings.Contains(st.Blocker(), "ended, and never ready again: openstack/octavia-api-") {
-			t.Errorf("the way back is blocked by %q", st.Blocker())
-		}
+		back := core.Intent{Kind: core.IntentActIntoScheduling, Controller: core.ControllerOpenStack, Node: name}
+		p.until("they block the way back", func(s *core.Snapshot) bool { // once the pods were listed after the node was back
+			return strings.Contains(step.Plan(s, back).Blocker(), "ended, and never ready again: openstack/octavia-api-")
+		})
 	}
 	var all core.Step
 	p.until("their deletion can be confirmed", func(s *core.Snapshot) bool {

@@ -227,12 +227,16 @@ func noOldFacts(*story, string) func(*core.Snapshot) (wrong, awaited []string) {
 	return each(sessiontest.OfferedOnOldFacts)
 }
 
-// keptIsAnew compares at each Snapshot until the trouble has begun, and once a minute from then on.
+// keptIsAnew compares every five seconds until the trouble has begun, and once a minute from then on.
 func keptIsAnew(_ *story, name string) func(*core.Snapshot) (wrong, awaited []string) {
 	begun := time.Now().Add(cmp.Or(becomesUrgent[name], lookedOn))
 	var compared time.Time
 	return func(s *core.Snapshot) (wrong, _ []string) {
-		if now := time.Now(); now.After(begun) && now.Sub(compared) < time.Minute {
+		pause := 5 * time.Second
+		if time.Now().After(begun) {
+			pause = time.Minute
+		}
+		if time.Since(compared) < pause {
 			return nil, nil
 		}
 		compared = time.Now()

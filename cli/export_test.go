@@ -33,7 +33,7 @@ import (
 // in it.
 func recordUpdate(t *testing.T) (file string, names map[string]bool) {
 	t.Helper()
-	st := newStory(t, sim.Options{Scenario: told(t, "smooth"), Speed: 120, Paused: true})
+	st := newStory(t, sim.Options{Scenario: told(t, "smooth"), Timing: brief, Speed: 120, Paused: true})
 	st.place.RecordPath = t.TempDir()
 	st.place.Operator, st.place.Management = "Anna Meier", simManagement(st.Cloud)
 	st.begin()
@@ -217,8 +217,8 @@ func TestAnExportedUpdateNamesNothingAndPlaysTheSame(t *testing.T) {
 				t.Errorf("%q is still there: …%s…", name, text[max(at[0]-200, 0):min(at[1]+100, len(text))])
 			}
 		}
-		before, at := shapes(t, file, 5)
-		after, _ := shapes(t, out, 5)
+		before, at := shapes(t, file, 2)
+		after, _ := shapes(t, out, 2)
 		if len(before) < 40 || len(before) != len(after) {
 			t.Fatalf("%d and %d moments are compared", len(before), len(after))
 		}

@@ -130,7 +130,7 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true})
+	st := newStory(t, sim.Options{Scenario: what, Timing: paced, Paused: true})
 	if management {
 		st.place.Management = simManagement(st.Cloud)
 	}

@@ -37,7 +37,7 @@ var sameAsLived = cmp.Options{
 // very facts that were there, and nothing can be written.
 func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
-		st := newStory(t, sim.Options{Scenario: told(t, "manual-nodes"), Speed: 20, Paused: true})
+		st := newStory(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief, Speed: 20, Paused: true})
 		st.place.RecordPath = t.TempDir()
 		st.begin()
 		var lived []*core.Snapshot

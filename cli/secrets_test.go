@@ -119,7 +119,7 @@ func looked(t *testing.T, what string, at func() options, args ...string) (all s
 		text.WriteString(err.Error())
 	} else {
 		done := inBackground(func() { s.Run(ctx) })
-		time.Sleep(2 * time.Minute)
+		time.Sleep(40 * time.Second)
 		screen := &watched{model: tui.New(tui.Options{Backend: s.Engine})}
 		snap := s.Engine.Snapshot()
 		fmt.Fprintf(&text, "%s\n%v\n%s", sessiontest.SourceTexts(snap), attention.Of(snap), screen.shows())

@@ -83,8 +83,18 @@ func runOn(t *testing.T, c *sim.Cloud, args ...string) (code int, out, errs stri
 	return runIn(t, placeOn(t, c), append(args, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
 }
 
-// brief are short times for controllers in tests that are not about their work on a node.
-var brief = controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, Tempest: 10 * time.Minute}
+// brief are short times for controllers in tests that are not about their work.
+var brief = controller.Timing{
+	RockoonRollout: 20 * time.Second, ServiceUpdate: 5 * time.Second, CephUpdate: time.Minute, Tempest: 10 * time.Minute,
+	Update: 20 * time.Second, Reboot: 20 * time.Second, Finalize: 20 * time.Second,
+}
+
+// paced is brief with a minute for each of LCM's phases on a node, for tests that look at a node in them.
+var paced = func() controller.Timing {
+	t := brief
+	t.Update, t.Reboot, t.Finalize = time.Minute, time.Minute, time.Minute
+	return t
+}()
 
 // longest is how long a story waits for something, in its own time.
 const longest = 4 * time.Hour
