@@ -105,7 +105,7 @@ func looked(t *testing.T, what string, at func() options, args ...string) (all s
 	for _, command := range [][]string{{"status"}, {"status", "-o", "json"}, {"owners", "-o", "json"}, {"plan", "-o", "json"},
 		{"snapshot", "-o", "-"}} {
 		p := at()
-		_, out, errs := runIn(t, p, append(command, args...)...)
+		_, out, errs := runIn(t, p, slices.Concat(command, []string{"--wait", "1s"}, args)...)
 		fmt.Fprintf(&text, "%s\n%s\n%s\n%s", command, out, errs, filesIn(t, p))
 	}
 	p := at()
@@ -119,7 +119,7 @@ func looked(t *testing.T, what string, at func() options, args ...string) (all s
 		text.WriteString(err.Error())
 	} else {
 		done := inBackground(func() { s.Run(ctx) })
-		time.Sleep(40 * time.Second)
+		time.Sleep(15 * time.Second) // each source has been asked again by then
 		screen := &watched{model: tui.New(tui.Options{Backend: s.Engine})}
 		snap := s.Engine.Snapshot()
 		fmt.Fprintf(&text, "%s\n%v\n%s", sessiontest.SourceTexts(snap), attention.Of(snap), screen.shows())
@@ -264,7 +264,7 @@ func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 				Line: session.Line{Transport: &parrot{answer: "status 403"}}}}
 			_, out, errs := runIn(t, p, "status", "--wait", "1s", "-o", "json", "--kubeconfig", path, "--os-cloud", "mos")
 			p.log = ownLog(t)
-			_, out2, errs2 := runIn(t, p, "snapshot", "-o", "-", "--kubeconfig", path, "--os-cloud", "mos")
+			_, out2, errs2 := runIn(t, p, "snapshot", "--wait", "1s", "-o", "-", "--kubeconfig", path, "--os-cloud", "mos")
 			if leak := leaks(out + errs + out2 + errs2 + filesIn(t, p)); leak != "" {
 				t.Errorf("a secret is given away: …%s…\nof\n%s\nand\n%s", leak, strings.TrimPrefix(kubeconfig, kubeconfigHead), cloud)
 			}
