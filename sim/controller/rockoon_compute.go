@@ -361,19 +361,12 @@ func (r *rockoon) computeServices(ctx context.Context, host, binary string) ([]s
 	return all, openstackErr("read the compute services of "+host, err)
 }
 
-// serversOfHost returns the servers of all projects on the node, with what the controller looks at: ID, states and tags. It asks
-// every few seconds while a node is evacuated, and gophercloud would encode and decode the whole list again to make its own type of
-// it.
+// serversOfHost returns the servers of all projects on the node, with what the controller looks at: ID, states and tags.
 func (v visit) serversOfHost(ctx context.Context) ([]servers.Server, error) {
 	var all []servers.Server
-	err := servers.List(v.compute, servers.ListOpts{AllTenants: true, Host: v.name}).EachPage(ctx,
+	err := servers.List(v.compute, servers.ListOpts{AllTenants: true, Host: v.name}).WithPageCreator(asServersPage).EachPage(ctx,
 		func(_ context.Context, page pagination.Page) (bool, error) {
-			body, _ := page.GetBody().(map[string]any)
-			list, ok := body["servers"].([]any)
-			if !ok {
-				return false, errors.New("the answer has no servers")
-			}
-			for _, one := range list {
+			for _, one := range page.(serversPage).list {
 				fields, ok := one.(map[string]any)
 				if !ok {
 					return false, errors.New("a server is not an object")
@@ -384,6 +377,41 @@ func (v visit) serversOfHost(ctx context.Context) ([]servers.Server, error) {
 		})
 	return all, openstackErr("list the servers of "+v.name, err)
 }
+
+// serversPage is a page of a list of servers as it was decoded. The controller asks every few seconds while a node is evacuated, and
+// gophercloud's own page encodes and decodes its whole content anew to tell whether it is empty, and where the next one is.
+type serversPage struct {
+	body map[string]any
+	list []any
+	err  error // the answer has no servers
+}
+
+func asServersPage(r pagination.PageResult) pagination.Page {
+	var page serversPage
+	var ok bool
+	page.body, _ = r.Body.(map[string]any)
+	if page.list, ok = page.body["servers"].([]any); !ok {
+		page.err = errors.New("the answer has no servers")
+	}
+	return page
+}
+
+// NextPageURL is where the list goes on; empty at its end.
+func (p serversPage) NextPageURL() (string, error) {
+	links, _ := p.body["servers_links"].([]any)
+	for _, one := range links {
+		if link, ok := one.(map[string]any); ok && link["rel"] == "next" {
+			return field(link, "href"), nil
+		}
+	}
+	return "", nil
+}
+
+// IsEmpty tells whether there are no servers.
+func (p serversPage) IsEmpty() (bool, error) { return len(p.list) == 0, p.err }
+
+// GetBody is the whole answer.
+func (p serversPage) GetBody() any { return p.body }
 
 // serverOf reads the fields of a server that the controller looks at.
 func serverOf(fields map[string]any) servers.Server {
