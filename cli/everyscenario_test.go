@@ -23,6 +23,9 @@ import (
 // lookedOn is how long an operator watches and does nothing: by then a scenario's trouble has begun.
 const lookedOn = 3 * time.Minute
 
+// quickly is how much faster the cloud lives there than Lockstep: what is told of it is the same, with fewer looks at what stays.
+const quickly = 5
+
 // becomesUrgent is how long in the scenarios where something becomes urgent only later.
 var becomesUrgent = map[string]time.Duration{
 	"migrations-fail": 6 * time.Minute, "evicted-pods": 6 * time.Minute, "hard-to-move": 6 * time.Minute, "tempest-fails": 7 * time.Minute,
@@ -63,7 +66,7 @@ func TestWhateverAScenarioTells(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
-				st := newStory(t, sim.Options{Scenario: told(t, name), Timing: brief})
+				st := newStory(t, sim.Options{Scenario: told(t, name), Timing: brief, Speed: quickly})
 				st.place.Management = simManagement(st.Cloud)
 				st.begin()
 				looks := make([]func(*core.Snapshot) (wrong, awaited []string), len(everyScenario))
@@ -76,7 +79,7 @@ func TestWhateverAScenarioTells(t *testing.T) {
 						t.Error(text)
 					}
 				})
-				end := time.Now().Add(cmp.Or(lookedOnLonger[name], becomesUrgent[name], lookedOn))
+				end := time.Now().Add(cmp.Or(lookedOnLonger[name], becomesUrgent[name], lookedOn) / quickly)
 				st.until("all is told", func(s *core.Snapshot) bool {
 					left = nil
 					for i, r := range everyScenario {
@@ -227,14 +230,14 @@ func noOldFacts(*story, string) func(*core.Snapshot) (wrong, awaited []string) {
 	return each(sessiontest.OfferedOnOldFacts)
 }
 
-// keptIsAnew compares every five seconds until the trouble has begun, and once a minute from then on.
+// keptIsAnew compares every two seconds until the trouble has begun, and once a minute of the cloud's from then on.
 func keptIsAnew(_ *story, name string) func(*core.Snapshot) (wrong, awaited []string) {
-	begun := time.Now().Add(cmp.Or(becomesUrgent[name], lookedOn))
+	begun := time.Now().Add(cmp.Or(becomesUrgent[name], lookedOn) / quickly)
 	var compared time.Time
 	return func(s *core.Snapshot) (wrong, _ []string) {
-		pause := 5 * time.Second
+		pause := 2 * time.Second
 		if time.Now().After(begun) {
-			pause = time.Minute
+			pause = time.Minute / quickly
 		}
 		if time.Since(compared) < pause {
 			return nil, nil
