@@ -29,7 +29,7 @@ type player struct {
 // play begins a scenario in which Lockstep plays the named controllers.
 func play(t *testing.T, told *scenario.Scenario, actAs ...string) *player {
 	t.Helper()
-	p := &player{story: newStory(t, sim.Options{Scenario: told, Timing: brief}, actAs...)}
+	p := &player{story: newStory(t, sim.Options{Scenario: told, Timing: brief, Speed: quickly}, actAs...)}
 	p.begin()
 	p.arm()
 	return p

@@ -22,7 +22,7 @@ import (
 // playStory begins a scenario whose controllers live.
 func playStory(t *testing.T, told *scenario.Scenario) *story {
 	t.Helper()
-	st := newStory(t, sim.Options{Scenario: told, Timing: brief})
+	st := newStory(t, sim.Options{Scenario: told, Timing: brief, Speed: quickly})
 	st.begin()
 	return st
 }

@@ -17,7 +17,7 @@ import (
 // compared with the one before it: in words, in the document for scripts, and by the exit code.
 func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
-		st := newStory(t, sim.Options{Scenario: told(t, "update-breaks"), Timing: paced})
+		st := newStory(t, sim.Options{Scenario: told(t, "update-breaks"), Timing: paced, Speed: quickly})
 		elsewhere := placeOn(t, st.Cloud) // a colleague's machine: its journal has never seen the update
 		look := func(args ...string) (int, string) {
 			t.Helper()

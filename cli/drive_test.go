@@ -31,7 +31,7 @@ func TestAPlannedUpdateIsDrivenByItsSteps(t *testing.T) {
 
 func plannedUpdate(t *testing.T) {
 	const openstack, masters, workers, rest = "openstack", "k8s-controllers", "k8s-workers-mos-default", "mcc-components"
-	st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: brief})
+	st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: brief, Speed: quickly})
 	st.place.Management = simManagement(st.Cloud)
 	st.begin()
 	commence := func(key string) core.Intent { return core.Intent{Kind: core.IntentCommence, PlanStep: key} }
@@ -114,7 +114,7 @@ func (st *story) takesTheRelease() (next core.Step) {
 // A cluster without an update plan is given the release that is offered, and LCM updates all of it.
 func TestAClusterWithoutAPlanIsDrivenByItsSteps(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
-		st := newStory(t, sim.Options{Scenario: told(t, "release-offered"), Timing: brief})
+		st := newStory(t, sim.Options{Scenario: told(t, "release-offered"), Timing: brief, Speed: quickly})
 		st.place.Management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()
@@ -133,7 +133,7 @@ func TestAClusterWithoutAPlanIsDrivenByItsSteps(t *testing.T) {
 func TestTheReleaseThatIsTypedIsTheOneThatTheClusterComesTo(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		const patch, major = "mosk-17-4-6-25-1-1", "mosk-21-0-0-25-2"
-		st := newStory(t, sim.Options{Scenario: told(t, "releases-offered"), Timing: brief})
+		st := newStory(t, sim.Options{Scenario: told(t, "releases-offered"), Timing: brief, Speed: quickly})
 		st.place.Management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()

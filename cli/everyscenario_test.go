@@ -23,9 +23,6 @@ import (
 // lookedOn is how long an operator watches and does nothing: by then a scenario's trouble has begun.
 const lookedOn = 3 * time.Minute
 
-// quickly is how much faster the cloud lives there than Lockstep: what is told of it is the same, with fewer looks at what stays.
-const quickly = 5
-
 // becomesUrgent is how long in the scenarios where something becomes urgent only later.
 var becomesUrgent = map[string]time.Duration{
 	"migrations-fail": 6 * time.Minute, "evicted-pods": 6 * time.Minute, "hard-to-move": 6 * time.Minute, "tempest-fails": 7 * time.Minute,

@@ -19,7 +19,7 @@ func TestTheOrderOfNodesIsDrivenByItsSteps(t *testing.T) {
 
 func orderedUpdate(t *testing.T) {
 	const fresh, usual = "k8s-workers-fresh", "k8s-workers-mos-default"
-	st := newStory(t, sim.Options{Scenario: told(t, "order-it"), Timing: brief})
+	st := newStory(t, sim.Options{Scenario: told(t, "order-it"), Timing: brief, Speed: quickly})
 	st.place.Management = simManagement(st.Cloud)
 	st.begin()
 	st.arm()

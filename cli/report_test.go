@@ -67,7 +67,7 @@ func reportsTheUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true})
+	st := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true, Speed: quickly})
 	var mu sync.Mutex
 	requests := map[string]*maintained{}
 	st.Kube.Follow(func(c kubeapi.Change) {

@@ -34,7 +34,7 @@ type planned struct {
 // plan has it.
 func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
-		st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: paced})
+		st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: paced, Speed: quickly})
 		st.place.Management = simManagement(st.Cloud)
 		var mu sync.Mutex
 		steps := map[string]planned{}

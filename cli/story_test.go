@@ -96,6 +96,10 @@ var paced = func() controller.Timing {
 	return t
 }()
 
+// quickly is how much faster than Lockstep the clouds of most stories live: Lockstep sees of hours what it sees of minutes, and looks less
+// often at what stays. It lags as on a line that is slow. The random histories, the faults, and all tests of moments live at its speed.
+const quickly = 4
+
 // longest is how long a story waits for something, in its own time.
 const longest = 4 * time.Hour
 

@@ -127,7 +127,7 @@ func recordOfTwo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	anna := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true})
+	anna := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true, Speed: quickly})
 	bob := &story{Cloud: anna.Cloud, t: t, place: placeOn(t, anna.Cloud), runs: 100} // the names of its runs are its own
 	configured(t, &bob.place, anna.Cloud)
 	anna.place.Operator, bob.place.Operator = "anna", "bob"
