@@ -43,7 +43,7 @@ func clients(config *rest.Config) (kubernetes.Interface, dynamic.Interface, erro
 	}
 	untyped := dynamic.ConfigFor(config)
 	untyped.NegotiatedSerializer = newQuick(untyped.NegotiatedSerializer,
-		func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own, &recall{}} })
+		func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own, &recalled} })
 	untyped.GroupVersion = &schema.GroupVersion{} // each request says which one
 	dyn, err := rest.RESTClientForConfigAndClient(untyped, shared)
 	if err != nil {
@@ -78,7 +78,7 @@ type typedOnce struct {
 
 func newTypedOnce() typedOnce {
 	own := kubejson.NewSerializerWithOptions(headFirst{}, scheme.Scheme, scheme.Scheme, kubejson.SerializerOptions{})
-	return typedOnce{own, &recall{}}
+	return typedOnce{own, &recalled}
 }
 
 // Decode reads an object or a list. What is in another form is left to client-go, errors included.

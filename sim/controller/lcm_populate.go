@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,13 +35,8 @@ func PopulateManagement(ctx context.Context, opts Options, past Past) error {
 		return err
 	}
 	m.load = opts.Management.Load
-	ctx, cancel := context.WithCancel(ctx)
-	var group sync.WaitGroup
-	group.Go(func() { m.view.run(ctx) })
-	defer group.Wait()
-	defer cancel()
-	if !m.view.synced(ctx) {
-		return fmt.Errorf("populate the management cluster: %w", ctx.Err())
+	if err := m.view.look(ctx); err != nil {
+		return fmt.Errorf("populate the management cluster: %w", err)
 	}
 	if err := m.provide(ctx); err != nil {
 		return fmt.Errorf("populate the management cluster: %w", err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,13 +29,8 @@ func Populate(ctx context.Context, opts Options) error {
 		e.loaded = cmp.Or(opts.Loaded, &Loaded{})
 	}
 	delete(e.view.mirrors, podsResource) // pods are listed here: a watch would show each of the thousands that are made
-	ctx, cancel := context.WithCancel(ctx)
-	var group sync.WaitGroup
-	group.Go(func() { e.view.run(ctx) })
-	defer group.Wait()
-	defer cancel()
-	if !e.view.synced(ctx) {
-		return fmt.Errorf("populate the cluster: %w", ctx.Err())
+	if err := e.view.look(ctx); err != nil {
+		return fmt.Errorf("populate the cluster: %w", err)
 	}
 	if opts.OpenStack != nil {
 		pod, err := e.running(ctx)

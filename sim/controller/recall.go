@@ -18,9 +18,13 @@ type recall struct {
 	size  int
 }
 
+// recalled is what all controllers of this process have read: those of one cluster read the same texts, as does who fills it, and clusters
+// of one scenario begin alike.
+var recalled recall
+
 // Texts that are remembered, and the longest of them in bytes.
 const (
-	mostRecalled    = 2048
+	mostRecalled    = 8192
 	longestRecalled = 16 << 10
 )
 

@@ -16,7 +16,7 @@ func TestAPageOfServersGoesOnAsGophercloudsDoes(t *testing.T) {
 		`{"servers": [{"id": "a"}]}`,
 		`{"servers": [{"id": "a"}], "servers_links": []}`,
 		`{"servers": [{"id": "a"}], "servers_links": [{"rel": "previous", "href": "http://nova/before"}]}`,
-		`{"servers": [{"id": "a"}], "servers_links": [{"rel": "previous", "href": "http://nova/before"}, {"rel": "next", "href": "http://nova/on"}]}`,
+		`{"servers": [{"id": "a"}], "servers_links": [{"rel": "previous", "href": "http://nova/0"}, {"rel": "next", "href": "http://nova/2"}]}`,
 	} {
 		var content any
 		if err := json.Unmarshal([]byte(body), &content); err != nil {

@@ -297,12 +297,14 @@ func TestUpdateOutlivesOutagesOfTheAPIServer(t *testing.T) {
 }
 
 func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
-	if err := controller.Run(t.Context(), controller.Options{}); err == nil {
-		t.Error("no configuration and no clock are accepted")
-	}
-	w := begin(t, story("", "- {machine: ctl-01, roles: [master]}", " []"), sim.Options{ControllersOff: true})
-	opts := controller.Options{Config: w.AdminConfig(), Clock: w.Clock, OpenStack: &controller.OpenStack{}}
-	if err := controller.Run(t.Context(), opts); err == nil || !regexp.MustCompile("Nova").MatchString(err.Error()) {
-		t.Errorf("an OpenStack controller without Nova: %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		if err := controller.Run(t.Context(), controller.Options{}); err == nil {
+			t.Error("no configuration and no clock are accepted")
+		}
+		w := begin(t, story("", "- {machine: ctl-01, roles: [master]}", " []"), sim.Options{ControllersOff: true})
+		opts := controller.Options{Config: w.AdminConfig(), Clock: w.Clock, OpenStack: &controller.OpenStack{}}
+		if err := controller.Run(t.Context(), opts); err == nil || !regexp.MustCompile("Nova").MatchString(err.Error()) {
+			t.Errorf("an OpenStack controller without Nova: %v", err)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -140,7 +142,7 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 		time.Sleep(behind)
 		return open(ctx, o)
 	}
-	mirror := &mirror{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(resource)), texts: &v.texts,
+	mirror := &mirror{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(resource)), texts: &v.texts, list: list,
 		changed: func() { v.changed(resource) }}
 	mirror.reflector = cache.NewReflectorWithOptions(plainList{lw}, object, mirror, cache.ReflectorOptions{
 		Name: resource.Resource, TypeDescription: resource.Resource,
@@ -153,6 +155,7 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 type mirror struct {
 	cache.Indexer
 	reflector *cache.Reflector
+	list      func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	texts     *intern.Table // the view's
 	changed   func()        // called when a field changes that a controller acts on
 	listed    atomic.Bool
@@ -229,6 +232,43 @@ func (v *view) locksOn(node string) []*unstructured.Unstructured {
 		}
 	}
 	return locks
+}
+
+// look lists every resource once, for who does not have to see what changes. A resource that was just defined may not be served at once,
+// so it is asked for again for a while.
+func (v *view) look(ctx context.Context) error {
+	for resource, mirror := range v.mirrors {
+		var err error
+		for range 30 {
+			var list runtime.Object
+			if list, err = mirror.list(ctx, metav1.ListOptions{}); err == nil {
+				err = mirror.take(list)
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Second):
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("list %s: %w", resource.Resource, err)
+		}
+	}
+	return nil
+}
+
+// take takes over a list.
+func (m *mirror) take(list runtime.Object) error {
+	found, err := meta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	objects := make([]any, len(found))
+	for i, object := range found {
+		objects[i] = object
+	}
+	return m.Replace(objects, "")
 }
 
 // run watches until ctx is done and all watches have ended.
