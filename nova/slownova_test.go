@@ -352,7 +352,7 @@ func changesInTime(t *testing.T, chance *rand.Rand) {
 	if d := n.differences(b); len(d) > 0 {
 		t.Fatalf("after the first list %d differences: %s", len(d), strings.Join(d[:min(len(d), 5)], "; "))
 	}
-	for round := range 6 {
+	for round := range 4 {
 		purged := false
 		n.set(func() {
 			for range 1 + chance.IntN(40) {

@@ -224,7 +224,7 @@ func lines(t testing.TB, file []byte) string {
 // Whatever a recording has in its texts, no name is left in it: neither where a name stands, nor in a text, nor where a name was not
 // expected at all, as in a state.
 func TestNoNameIsLeft(t *testing.T) {
-	for seed := range lane.Part(t, 40, 10) { // one goroutine does them: the race detector sees nothing more in the later ones
+	for seed := range lane.Part(t, 20, 10) { // one goroutine does them: the race detector sees nothing more in the later ones
 		noNameIsLeft(t, uint64(seed))
 	}
 }
