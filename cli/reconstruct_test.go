@@ -130,7 +130,7 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := newStory(t, sim.Options{Scenario: what, Timing: paced, Paused: true})
+	st := newStory(t, sim.Options{Scenario: what, Timing: paced, Paused: true, Speed: quickly})
 	if management {
 		st.place.Management = simManagement(st.Cloud)
 	}
@@ -154,11 +154,11 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	type stretch struct{ from, to time.Time }
 	var away []stretch
 	for i := 0; i < len(history); i += 2 {
-		wait(history[i])
+		wait(history[i] / quickly)
 		st.s.Journal.Close() // as a kill does: nothing is written any more
 		st.stop()
 		from := st.Clock.Now()
-		time.Sleep(history[i+1])
+		time.Sleep(history[i+1] / quickly)
 		st.begin()
 		st.until("everything is live again", sessiontest.AllKnown)
 		away = append(away, stretch{from, st.Clock.Now()})
