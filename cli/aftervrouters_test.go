@@ -223,7 +223,7 @@ func tempestRuns(t *testing.T) {
 	r.arm()
 	for _, want := range []core.StepState{core.StepFailed, core.StepDone} {
 		if want == core.StepDone {
-			time.Sleep(mended.Sub(r.Clock.Now())) // until the fault is repaired
+			time.Sleep(mended.Sub(r.Clock.Now()) / quickly) // until the fault is repaired
 		}
 		r.confirm(core.Intent{Kind: core.IntentAddTempest})
 		run(want)
