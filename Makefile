@@ -23,11 +23,11 @@ HALF = $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) + 1) / 2)))
 # Beside Go's own cache: go test takes a program in this folder for a file that its tests read, and would run them all again.
 TESTS = $(shell $(GO) env GOCACHE)/lockstep-tests$(subst /,-,$(CURDIR))
 
-# Tests sync each line of a journal, which takes a disk as long as the test itself takes a processor. So their files are in memory where
-# there is room for them, unless TMPDIR says where else. What is linked stays on the disk.
-MEMORY = $(shell m=/dev/shm; [ -w $$m ] && ! grep -q " $$m .*noexec" /proc/mounts && \
-	df -Pk $$m | awk 'NR == 2 && $$4 > 2000000 { print $$6 }' 2>/dev/null)
-SCRATCH = TMPDIR="$(or $(TMPDIR),$(MEMORY),/tmp)" GOTMPDIR="$(or $(shell $(GO) env GOTMPDIR),$(TMPDIR),/tmp)"
+# Tests sync each line of a journal, and a disk takes long for that. So their files are in memory where it has room for them, unless
+# TMPDIR or GOTMPDIR says where else. A killed test leaves them there until the machine starts again, or somebody removes them.
+MEMORY = $(shell m=/dev/shm; [ -w $$m ] && ! grep -qs " $$m .*noexec" /proc/mounts && \
+	df -Pk $$m | awk -v m=$$m 'NR == 2 && $$4 > 4000000 && $$6 == m { print m }')
+SCRATCH = $(if $(TMPDIR)$(shell $(GO) env GOTMPDIR),,$(if $(MEMORY),TMPDIR=$(MEMORY)))
 
 # What takes long comes first: else it runs alone at the end.
 ALL = ./cli ./cli/session ./core/engine ./sim ./sim/controller ./tui ./...

@@ -79,7 +79,7 @@ func plannedUpdate(t *testing.T) {
 	})
 	st.confirm(uncommence(workers))
 	st.until("the worker under way is finished", func(s *core.Snapshot) bool { return s.NodeRequest(first) == nil })
-	end := time.Now().Add(3 * time.Minute)
+	end := time.Now().Add(3 * time.Minute / quickly)
 	st.until("nothing more is begun", func(s *core.Snapshot) bool {
 		if len(s.NodeRequests) > 0 {
 			t.Fatalf("a node is in maintenance although the workers are held: %v", s.NodeRequests)

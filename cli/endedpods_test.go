@@ -72,8 +72,13 @@ func evictedPods(t *testing.T, played bool) {
 	}
 	if played {
 		back := core.Intent{Kind: core.IntentActIntoScheduling, Controller: core.ControllerOpenStack, Node: name}
-		p.until("they block the way back", func(s *core.Snapshot) bool { // once the pods were listed after the node was back
-			return strings.Contains(step.Plan(s, back).Blocker(), "ended, and never ready again: openstack/octavia-api-")
+		p.until("they block the way back", func(s *core.Snapshot) bool {
+			st := step.Plan(s, back)
+			if st.Doable() {
+				t.Fatal("the way back is free")
+			}
+			// Until the pods are listed after the node is back, that is what blocks it.
+			return strings.Contains(st.Blocker(), "ended, and never ready again: openstack/octavia-api-")
 		})
 	}
 	var all core.Step

@@ -20,7 +20,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// lookedOn is how long an operator watches and does nothing: by then a scenario's trouble has begun.
+// lookedOn is how long an operator watches and does nothing, in the cloud's time: by then a scenario's trouble has begun.
 const lookedOn = 3 * time.Minute
 
 // becomesUrgent is how long in the scenarios where something becomes urgent only later.

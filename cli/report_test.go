@@ -122,7 +122,7 @@ func reportsTheUpdate(t *testing.T) {
 		}
 	}
 	st.confirm(core.Intent{Kind: core.IntentLiveMigrate, Instance: web})
-	time.Sleep(5 * time.Minute) // the other instance holds it
+	time.Sleep(5 * time.Minute / quickly) // the other instance holds it
 	st.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: name["cmp-02"]})
 	st.until("the update is over", func(s *core.Snapshot) bool { return s.History.Update.UID != "" && !s.History.Update.Ended.IsZero() })
 	time.Sleep(time.Minute)

@@ -119,7 +119,7 @@ func looked(t *testing.T, what string, at func() options, args ...string) (all s
 		text.WriteString(err.Error())
 	} else {
 		done := inBackground(func() { s.Run(ctx) })
-		time.Sleep(15 * time.Second) // each source has been asked again by then
+		time.Sleep(35 * time.Second) // a login that was refused is tried again by then
 		screen := &watched{model: tui.New(tui.Options{Backend: s.Engine})}
 		snap := s.Engine.Snapshot()
 		fmt.Fprintf(&text, "%s\n%v\n%s", sessiontest.SourceTexts(snap), attention.Of(snap), screen.shows())

@@ -86,18 +86,20 @@ func runOn(t *testing.T, c *sim.Cloud, args ...string) (code int, out, errs stri
 // brief are short times for controllers in tests that are not about their work.
 var brief = controller.Timing{
 	RockoonRollout: 20 * time.Second, ServiceUpdate: 5 * time.Second, CephUpdate: time.Minute, Tempest: 10 * time.Minute,
-	Update: 20 * time.Second, Reboot: 20 * time.Second, Finalize: 20 * time.Second,
+	Update: 20 * time.Second, Finalize: 20 * time.Second,
+	Reboot: time.Minute, // longer than a node is taken for Ready without its kubelet
 }
 
 // paced is brief with a minute for each of LCM's phases on a node, for tests that look at a node in them.
 var paced = func() controller.Timing {
 	t := brief
-	t.Update, t.Reboot, t.Finalize = time.Minute, time.Minute, time.Minute
+	t.Update, t.Finalize = time.Minute, time.Minute
 	return t
 }()
 
-// quickly is how much faster than Lockstep the clouds of most stories live: Lockstep sees of hours what it sees of minutes, and looks less
-// often at what stays. It lags as on a line that is slow. The random histories, the faults, and all tests of moments live at its speed.
+// quickly is how much faster than Lockstep the clouds of most stories live, as if Lockstep asked four times as rarely and was answered
+// four times as late. In such a story time.Now, time.Sleep and until are Lockstep's time; st.Clock and all that is told are the cloud's.
+// The random histories, the faults, and what is counted live at Lockstep's own speed.
 const quickly = 4
 
 // longest is how long a story waits for something, in its own time.

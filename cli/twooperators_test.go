@@ -112,7 +112,7 @@ func (r *cloudRecord) shown(s *core.Snapshot) map[string]string {
 	return out
 }
 
-// lag is how long it takes at most from a server to a journal or a recording.
+// lag is how long it takes at most from a server to a journal or a recording, in the cloud's time.
 const lag = 6 * time.Second
 
 // A whole update with two operators on two machines. Each of them is killed once, one takes the lease over from the other and back, and
@@ -170,7 +170,7 @@ func recordOfTwo(t *testing.T) {
 	}
 	time.Sleep(time.Minute)
 	anna.Faults.Clear()
-	away[1] = anna.Clock.Now().Add(time.Minute) // until everything is seen again
+	away[1] = anna.Clock.Now().Add(quickly * time.Minute) // until everything is seen again
 	waits := func(s *core.Snapshot) bool {
 		return s.NodeRequest(name["cmp-02"]) != nil && len(s.InstancesOn(name["cmp-02"])) == 2
 	}

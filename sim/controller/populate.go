@@ -28,7 +28,7 @@ func Populate(ctx context.Context, opts Options) error {
 	if e.load = opts.Load; opts.Load != nil {
 		e.loaded = cmp.Or(opts.Loaded, &Loaded{})
 	}
-	delete(e.view.mirrors, podsResource) // pods are listed here: a watch would show each of the thousands that are made
+	delete(e.view.mirrors, podsResource) // there may be thousands, and they are listed when they are needed
 	if err := e.view.look(ctx); err != nil {
 		return fmt.Errorf("populate the cluster: %w", err)
 	}
@@ -57,6 +57,9 @@ func Populate(ctx context.Context, opts Options) error {
 		}
 	}
 	if opts.Ceph {
+		if err := e.view.look(ctx, clusterLocks); err != nil { // with the one that was just made
+			return fmt.Errorf("populate the cluster: %w", err)
+		}
 		if err := (&ceph{env: e}).look(ctx); err != nil {
 			return fmt.Errorf("populate the cluster: make Ceph's objects: %w", err)
 		}

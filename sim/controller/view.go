@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -234,10 +235,16 @@ func (v *view) locksOn(node string) []*unstructured.Unstructured {
 	return locks
 }
 
-// look lists every resource once, for who does not have to see what changes. A resource that was just defined may not be served at once,
-// so it is asked for again for a while.
-func (v *view) look(ctx context.Context) error {
-	for resource, mirror := range v.mirrors {
+// look lists resources once, without any all of them, for who does not have to see what changes. A resource that was just defined may not
+// be served at once, so it is asked for again for a while.
+func (v *view) look(ctx context.Context, resources ...schema.GroupVersionResource) error {
+	if len(resources) == 0 {
+		resources = slices.SortedFunc(maps.Keys(v.mirrors), func(a, b schema.GroupVersionResource) int {
+			return strings.Compare(a.String(), b.String())
+		})
+	}
+	for _, resource := range resources {
+		mirror := v.mirrors[resource]
 		var err error
 		for range 30 {
 			var list runtime.Object
