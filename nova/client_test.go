@@ -90,6 +90,65 @@ func TestARefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 	})
 }
 
+// After failed logins the pollers wait, up to a minute. What a person has confirmed, and the look before it, do not fail meanwhile with what
+// Keystone said before it was back. They do not ask more often than every two seconds, and put the pollers off no longer.
+func TestWhatIsConfirmedDoesNotWaitUntilThePollersLogIn(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", noServers)
+		f.answer("POST /compute/v2.1/servers/a/action", 202, "")
+		f.set(func() { f.away = true })
+		c := f.client()
+		for range 8 {
+			if e := apiError(t, list(c)); e.Status != 503 {
+				t.Fatal(e)
+			}
+			time.Sleep(time.Until(c.retryAt()))
+		}
+		_ = list(c)
+		asked := func() int { return len(f.seen("POST /identity/v3/auth/tokens")) }
+		again, before, began := c.retryAt(), asked(), time.Now()
+		if wait := time.Until(again); wait < usualTimes.loginPauseMax/2 {
+			t.Fatalf("the pollers wait %s", wait)
+		}
+		w := writes(t, c, nil)
+		for range 3 {
+			if e := apiError(t, w.write(doing(core.IntentStop, "a"))); e.Status != 503 {
+				t.Error(e)
+			}
+		}
+		if got, took := asked()-before, time.Since(began); got != 3 || took < 3*usualTimes.loginPause || took > 4*usualTimes.loginPause {
+			t.Errorf("Keystone was asked %d times in %s", got, took)
+		}
+		if got := c.retryAt(); !got.Equal(again) {
+			t.Errorf("the pollers log in at %s, before it was %s", got, again)
+		}
+		if err := list(c); err == nil || asked() != before+3 {
+			t.Errorf("a poller does not wait: %v", err)
+		}
+		f.set(func() { f.away = false })
+		if err := w.write(doing(core.IntentStop, "a")); err != nil {
+			t.Errorf("Keystone is back: %v", err)
+		}
+		if err := list(c); err != nil {
+			t.Error(err)
+		}
+
+		f.set(func() { f.refuse, f.token = true, "expired" })
+		_ = list(c)
+		before = asked()
+		for range 3 {
+			if e := apiError(t, w.write(doing(core.IntentStop, "a"))); e.Kind != core.ErrUnauthorized {
+				t.Error(e)
+			}
+			_, _ = w.MigrationsOf(t.Context(), "a")
+		}
+		if got := asked() - before; got != 0 {
+			t.Errorf("refused credentials were sent %d times more", got)
+		}
+	})
+}
+
 func TestALoginRefusedLaterEndsTheSession(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)

@@ -20,7 +20,8 @@ import (
 // refusal is why there is no session, and when to retry.
 type refusal struct {
 	refused *core.APIError // why the last login failed; nil when it did not
-	again   time.Time      // no login is tried before this
+	again   time.Time      // no login is tried before this, but for who must know now
+	tried   time.Time      // when it was
 	losses  int            // failed ones in a row
 
 	denials int       // how often in a row Keystone has refused the current credentials
@@ -28,7 +29,7 @@ type refusal struct {
 }
 
 // session is the current session, or a new one. After a failed login it returns that failure until it is time to try again, so that
-// five pollers do not make five failed logins.
+// five pollers do not make five failed logins. Who must know now is not told it for a minute after Keystone is back.
 func (c *Client) session(ctx context.Context) (*session, error) {
 	if s := c.current.Load(); s != nil {
 		return s, nil
@@ -51,15 +52,21 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 		}
 		return s, nil
 	}
-	if c.refused != nil && wallClock().Before(c.again) {
-		return nil, c.refused
+	early := c.refused != nil && wallClock().Before(c.again)
+	if early {
+		if !mustKnow(ctx) || !c.mayPass() {
+			return nil, c.refused
+		}
+		if err := sleep(ctx, c.tried.Add(c.times.loginPause).Sub(wallClock())); err != nil {
+			return nil, c.refused
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.times.login)
 	defer cancel()
 	s, err := c.enter(ctx)
 	if err != nil {
 		if !errors.Is(ctx.Err(), context.Canceled) {
-			c.putOff(err)
+			c.putOff(err, early)
 		}
 		return nil, err
 	}
@@ -141,8 +148,27 @@ func (c *Client) readAgain(ctx context.Context) *core.APIError {
 	return nil
 }
 
-// putOff remembers a failed login. The gate is held.
-func (c *Client) putOff(err *core.APIError) {
+// now marks the requests of who must know now: a write that a person has confirmed, and the looks before and after it.
+type now struct{}
+
+func withNow(ctx context.Context) context.Context { return context.WithValue(ctx, now{}, true) }
+
+func mustKnow(ctx context.Context) bool { return ctx.Value(now{}) != nil }
+
+// mayPass tells whether a login may be tried before its time: not with credentials that were refused or cannot be used, and not when
+// Keystone has said itself when to come again. The gate is held.
+func (c *Client) mayPass() bool {
+	return c.denials == 0 && c.refused.Kind != core.ErrConfiguration && c.refused.After == 0
+}
+
+// putOff remembers a failed login. One that was tried before its time puts the others off no longer, unless it was refused. The gate is
+// held.
+func (c *Client) putOff(err *core.APIError, early bool) {
+	c.tried = wallClock()
+	if early && c.denials == 0 && err.After == 0 {
+		c.refused = err
+		return
+	}
 	pause := min(c.times.loginPause<<min(c.losses, 10), c.times.loginPauseMax)
 	if c.denials > 0 || err.Kind == core.ErrConfiguration {
 		pause = c.times.refusedPause
@@ -185,7 +211,7 @@ func (c *Client) drop(ctx context.Context, s *session, err *core.APIError) {
 		c.refused, c.again = err, time.Time{} // the credentials are read again at once: they may have been changed
 		return
 	}
-	c.putOff(err)
+	c.putOff(err, false)
 }
 
 // renewal requests another token, and no more once Keystone has refused one: several calls find out at the same time that their

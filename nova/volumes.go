@@ -258,7 +258,7 @@ func (p *Poller) volumes() pollFunc {
 
 // VolumeServices implements engine.OpenStackChecker.
 func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.VolumeService, error) {
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	ctx, cancel := context.WithTimeout(withNow(ctx), readLimit)
 	defer cancel()
 	if host == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "list volume services",
@@ -273,7 +273,7 @@ func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.Volu
 
 // VolumesOf implements engine.OpenStackChecker.
 func (c *Checker) VolumesOf(ctx context.Context, host string) ([]core.Volume, error) {
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	ctx, cancel := context.WithTimeout(withNow(ctx), readLimit)
 	defer cancel()
 	if host == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "list volumes", Message: "no host was named"}

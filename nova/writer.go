@@ -40,6 +40,7 @@ func NewWriter(c *Client, wrote func()) *Writer {
 
 // Write implements engine.ChangeWriter.
 func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
+	ctx = withNow(ctx)
 	if _, err := w.c.session(ctx); err != nil { // a login takes up to half a minute: the permit is asked for after it, right before the write
 		return err
 	}
@@ -61,7 +62,7 @@ func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change)
 
 // Instance implements engine.OpenStackChecker.
 func (c *Checker) Instance(ctx context.Context, id string) (*core.Instance, error) {
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	ctx, cancel := context.WithTimeout(withNow(ctx), readLimit)
 	defer cancel()
 	r, err := c.c.getServer(ctx, id)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *Checker) Instance(ctx context.Context, id string) (*core.Instance, erro
 
 // InstancesOf implements engine.OpenStackChecker.
 func (c *Checker) InstancesOf(ctx context.Context, host string) ([]*core.Instance, error) {
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	ctx, cancel := context.WithTimeout(withNow(ctx), readLimit)
 	defer cancel()
 	if host == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListServers.call,
@@ -102,7 +103,7 @@ const (
 
 // MigrationsOf implements engine.OpenStackChecker. It reads the 20 newest records.
 func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.Migration, error) {
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	ctx, cancel := context.WithTimeout(withNow(ctx), readLimit)
 	defer cancel()
 	all, err := c.c.listMigrations(ctx, migrationQuery{instance: instanceID, limit: newestRecords})
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.
 
 // MigrationsOn implements engine.OpenStackChecker. It reads the 100 newest records.
 func (c *Checker) MigrationsOn(ctx context.Context, host string) ([]*core.Migration, error) {
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	ctx, cancel := context.WithTimeout(withNow(ctx), readLimit)
 	defer cancel()
 	if host == "" {
 		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListMigrations.call,
@@ -134,7 +135,7 @@ func (c *Checker) MigrationsOn(ctx context.Context, host string) ([]*core.Migrat
 
 // ComputeService implements engine.OpenStackChecker. A host without nova-compute is core.ErrNotFound.
 func (c *Checker) ComputeService(ctx context.Context, host string) (*core.ComputeService, error) {
-	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	ctx, cancel := context.WithTimeout(withNow(ctx), readLimit)
 	defer cancel()
 	services, err := c.c.listServices(ctx, host)
 	if err != nil {
