@@ -90,8 +90,8 @@ func TestARefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 	})
 }
 
-// After failed logins the pollers wait, up to a minute. What a person has confirmed, and the look before it, do not fail meanwhile with what
-// Keystone said before it was back. They do not ask more often than every two seconds, and put the pollers off no longer.
+// After failed logins the pollers wait, up to a minute. What a person has confirmed, and the look before it, do not fail meanwhile with
+// what Keystone said before it was back. They do not ask more often than every two seconds, and put the pollers off no longer.
 func TestWhatIsConfirmedDoesNotWaitUntilThePollersLogIn(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)

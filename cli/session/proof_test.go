@@ -609,12 +609,19 @@ func (p *proof) await(what string, so func(*core.Snapshot) bool) {
 	defer stop()
 	deadline := time.After(mostWait)
 	var last *core.Snapshot
-	for {
+	var looked time.Time
+	for same := 0; ; same++ {
 		select {
 		case last = <-snaps:
 			if so(last) {
 				synctest.Wait()
 				return
+			}
+			if now := time.Now(); !now.Equal(looked) {
+				same, looked = 0, now
+			}
+			if same > 2000 { // the deadline would never come
+				p.rt.Fatalf("time stands still, and it does not come to be that %s; the operations are %+v", what, last.Operations)
 			}
 		case <-deadline:
 			p.rt.Fatalf("it did not come to be that %s; the sources are\n%s\nthe operations %+v", what, sessiontest.SourceTexts(last),

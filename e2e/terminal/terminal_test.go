@@ -146,7 +146,8 @@ func TestAFrameOfSynchronizedOutputIsSeenWhole(t *testing.T) {
 }
 
 func TestResizeReachesTheProgram(t *testing.T) {
-	term := shell(t, Options{Columns: 80, Rows: 24}, `trap 'stty size' WINCH; printf 'ready '; while :; do read -r wait; done`)
+	// A shell looks for signals between two commands: one that comes right before a read would wait for its end.
+	term := shell(t, Options{Columns: 80, Rows: 24}, `trap 'stty size' WINCH; printf 'ready '; while :; do sleep 0.1; done`)
 	term.Want(t, Shows("ready"))
 	if err := term.Resize(120, 40); err != nil {
 		t.Fatal(err)
