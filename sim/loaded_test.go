@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/sim/bubble"
@@ -36,8 +38,78 @@ func TestAFleetIsFilledAlikeWithAndWithoutWhatWasLoaded(t *testing.T) {
 	}
 }
 
+// A workload of a filled cluster says of its pods what they are.
+func TestAFilledClustersWorkloadsCountTheirPods(t *testing.T) {
+	for _, name := range []string{scenario.Default, "fleet-50", "evicted-pods"} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				seed := fill(t, name, &controller.Loaded{})
+				apps, pods, ready := seed.kube.AppsV1(), map[string]int32{}, map[string]int32{}
+				for _, pod := range list(t, seed.kube.CoreV1().Pods(metav1.NamespaceAll).List).Items {
+					of := pod.Namespace + "/" + pod.Labels["app.kubernetes.io/name"]
+					pods[of]++
+					for _, condition := range pod.Status.Conditions {
+						if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+							ready[of]++
+						}
+					}
+				}
+				sets := 0
+				says := func(set metav1.Object, observed int64, all, running int32) {
+					sets++
+					of := set.GetNamespace() + "/" + set.GetName()
+					if observed != set.GetGeneration() || all != pods[of] || running != ready[of] {
+						t.Errorf("%s at generation %d says %d of %d pods at generation %d; %d of %d are ready", of, set.GetGeneration(),
+							running, all, observed, ready[of], pods[of])
+					}
+				}
+				for _, one := range list(t, apps.DaemonSets(metav1.NamespaceAll).List).Items {
+					says(&one, one.Status.ObservedGeneration, one.Status.CurrentNumberScheduled, one.Status.NumberReady)
+				}
+				for _, one := range list(t, apps.StatefulSets(metav1.NamespaceAll).List).Items {
+					says(&one, one.Status.ObservedGeneration, one.Status.Replicas, one.Status.ReadyReplicas)
+				}
+				for _, one := range list(t, apps.Deployments(metav1.NamespaceAll).List).Items {
+					if one.Name != "rockoon" { // its pod comes with the scenario
+						says(&one, one.Status.ObservedGeneration, one.Status.Replicas, one.Status.ReadyReplicas)
+					}
+				}
+				if sets < 20 {
+					t.Errorf("the cluster has %d workloads", sets)
+				}
+			})
+		})
+	}
+}
+
+// list lists the objects of a kind.
+func list[L any](t *testing.T, all func(context.Context, metav1.ListOptions) (L, error)) L {
+	t.Helper()
+	objects, err := all(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
 // filled are the pods of a scenario's cluster as JSON, in the API's order.
 func filled(t *testing.T, name string, loaded *controller.Loaded) []string {
+	t.Helper()
+	all := list(t, fill(t, name, loaded).kube.CoreV1().Pods(metav1.NamespaceAll).List).Items
+	pods := make([]string, len(all))
+	for i := range all {
+		all[i].ResourceVersion = ""
+		raw, err := json.Marshal(&all[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		pods[i] = string(raw)
+	}
+	return pods
+}
+
+// fill fills an API server with a scenario's cluster, and returns who did.
+func fill(t *testing.T, name string, loaded *controller.Loaded) *seeder {
 	t.Helper()
 	story, err := scenario.Load(name)
 	if err != nil {
@@ -54,7 +126,7 @@ func filled(t *testing.T, name string, loaded *controller.Loaded) []string {
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(server.Close)
 	seed, err := newSeeder(server.DirectConfig(kubeapi.Admin), server.Load, clk, story, start, func() error { return nil })
 	if err != nil {
 		t.Fatal(err)
@@ -63,18 +135,5 @@ func filled(t *testing.T, name string, loaded *controller.Loaded) []string {
 	if err := seed.fill(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	list, err := seed.kube.CoreV1().Pods(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pods := make([]string, len(list.Items))
-	for i := range list.Items {
-		list.Items[i].ResourceVersion = ""
-		raw, err := json.Marshal(&list.Items[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		pods[i] = string(raw)
-	}
-	return pods
+	return seed
 }

@@ -59,11 +59,7 @@ func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Lo
 
 func newSeeder(config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time,
 	openStack func() error) (*seeder, error) {
-	kube, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	dyn, err := dynamic.NewForConfig(config)
+	kube, dyn, err := controller.Clients(config)
 	if err != nil {
 		return nil, err
 	}

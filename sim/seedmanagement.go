@@ -81,11 +81,7 @@ type managementSeeder struct {
 // seedManagement fills the API server of a management cluster with a scenario's cluster before its update: releases,
 // the Cluster, its Machines and UpdateGroups, and LCM's objects for them.
 func seedManagement(ctx context.Context, run controller.Options, s *scenario.Scenario) error {
-	kube, err := kubernetes.NewForConfig(run.Management.Config)
-	if err != nil {
-		return fmt.Errorf("seed the management cluster: %w", err)
-	}
-	dyn, err := dynamic.NewForConfig(run.Management.Config)
+	kube, dyn, err := controller.Clients(run.Management.Config)
 	if err != nil {
 		return fmt.Errorf("seed the management cluster: %w", err)
 	}

@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// clients returns the controllers' clients of an API server. They are client-go's, except that they read each answer once: client-go
+// Clients returns the controllers' clients of an API server. They are client-go's, except that they read each answer once: client-go
 // looks for the kind first, and so goes through an object up to seven times: that was more than a quarter of a story's work.
-func clients(config *rest.Config) (kubernetes.Interface, dynamic.Interface, error) {
+func Clients(config *rest.Config) (kubernetes.Interface, dynamic.Interface, error) {
 	shared, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make an HTTP client: %w", err)

@@ -119,7 +119,7 @@ func newEnv(opts Options) (*env, error) {
 	if config.UserAgent == "" {
 		config.UserAgent = "lockstep-sim-controllers"
 	}
-	kube, dyn, err := clients(config)
+	kube, dyn, err := Clients(config)
 	if err != nil {
 		return nil, fmt.Errorf("controllers: %w", err)
 	}

@@ -221,7 +221,7 @@ func (f *fabric) updateVRouters(ctx context.Context, release string) error {
 	if err != nil {
 		return fmt.Errorf("read DaemonSet %s/%s: %w", fabricNamespace, vRouters, err)
 	}
-	return f.rollOut(ctx, fabricNamespace, release)
+	return f.rollOut(ctx, fabricNamespace, release, nil)
 }
 
 // percentDone is a NodeWorkloadLock's progress.

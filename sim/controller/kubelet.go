@@ -34,6 +34,7 @@ type kubelet struct {
 	given map[string]bool // claims created so far, "namespace/name": their pods are Pending while no node can take them
 
 	revisions map[string]string // UID and generation of a DaemonSet → the hash of its template
+	unrevised map[string]bool   // keys of workloads that were just made: they have no revision yet
 }
 
 func (k *kubelet) run(ctx context.Context) {

@@ -149,7 +149,7 @@ func newManagement(e *env, cluster string, o *Management) (*management, error) {
 	config := rest.CopyConfig(o.Config)
 	config.QPS = -1
 	config.UserAgent = "lockstep-sim-lcm"
-	kube, dyn, err := clients(config)
+	kube, dyn, err := Clients(config)
 	if err != nil {
 		return nil, fmt.Errorf("controllers: the management cluster: %w", err)
 	}

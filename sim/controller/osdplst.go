@@ -174,7 +174,7 @@ func (r *rockoon) applyNext(ctx context.Context, object *unstructured.Unstructur
 		return err
 	}
 	if service == "networking" {
-		if err := r.rollOut(ctx, openstackNamespace, r.release); err != nil {
+		if err := r.rollOut(ctx, openstackNamespace, r.release, nil); err != nil {
 			return err
 		}
 	}

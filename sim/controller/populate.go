@@ -28,6 +28,7 @@ func Populate(ctx context.Context, opts Options) error {
 	if e.load = opts.Load; opts.Load != nil {
 		e.loaded = cmp.Or(opts.Loaded, &Loaded{})
 	}
+	var made map[string]bool
 	delete(e.view.mirrors, podsResource) // there may be thousands, and they are listed when they are needed
 	if err := e.view.look(ctx); err != nil {
 		return fmt.Errorf("populate the cluster: %w", err)
@@ -39,10 +40,10 @@ func Populate(ctx context.Context, opts Options) error {
 		}
 		r := &rockoon{env: e, OpenStack: opts.OpenStack.withDefaults(), release: pod.release, version: pod.version,
 			roles: rolesWith(opts.OpenStack.NodeLabels)}
-		if err := r.createSets(ctx); err != nil {
+		if made, err = r.createSets(ctx); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
-		if err := e.rollOut(ctx, openstackNamespace, r.release); err != nil {
+		if err := e.rollOut(ctx, openstackNamespace, r.release, made); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
 		if !opts.LocksKept {
@@ -84,6 +85,7 @@ func Populate(ctx context.Context, opts Options) error {
 	}
 	e.timing.PodStart = 0
 	k := newKubelet(e, newHosts(e.clock, nil, func() {}))
+	k.unrevised = made
 	if e.loaded != nil {
 		if e.loaded.revisions == nil {
 			e.loaded.revisions = k.revisions
@@ -101,9 +103,10 @@ func Populate(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// createSets creates the missing DaemonSets, StatefulSets and Deployments of the deployed services.
-func (r *rockoon) createSets(ctx context.Context) error {
-	nodes, there := r.view.nodes(), r.view.sets()
+// createSets creates the missing DaemonSets, StatefulSets and Deployments of the deployed services, and returns the keys of those that it
+// made. What is loaded has the status that it will have with all its pods.
+func (r *rockoon) createSets(ctx context.Context) (map[string]bool, error) {
+	nodes, there, made := r.view.nodes(), r.view.sets(), map[string]bool{}
 	for _, w := range r.workloads {
 		if there[w.key()] != (set{}) {
 			continue
@@ -120,6 +123,7 @@ func (r *rockoon) createSets(ctx context.Context) error {
 		if w.onDelete && w.namespace == openstackNamespace {
 			template.Annotations = map[string]string{releaseAnnotation: r.release}
 		}
+		const first = 1 // generation
 		var err error
 		switch w.kind {
 		case daemonSet:
@@ -128,24 +132,29 @@ func (r *rockoon) createSets(ctx context.Context) error {
 				strategy.Type = appsv1.OnDeleteDaemonSetStrategyType
 			}
 			err = put(ctx, r.load, r.kube.AppsV1().DaemonSets(w.namespace).Create, &appsv1.DaemonSet{TypeMeta: ofApps(w.kind), ObjectMeta: meta,
-				Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template, UpdateStrategy: strategy}})
+				Spec:   appsv1.DaemonSetSpec{Selector: selector, Template: template, UpdateStrategy: strategy},
+				Status: daemonStatus(first, standing(w.eligible(nodes)))})
 		case statefulSet:
 			replicas := w.members(nodes)
 			err = put(ctx, r.load, r.kube.AppsV1().StatefulSets(w.namespace).Create, &appsv1.StatefulSet{TypeMeta: ofApps(w.kind), ObjectMeta: meta,
-				Spec: appsv1.StatefulSetSpec{Selector: selector, Template: template, Replicas: &replicas, ServiceName: w.name}})
+				Spec:   appsv1.StatefulSetSpec{Selector: selector, Template: template, Replicas: &replicas, ServiceName: w.name},
+				Status: statefulStatus(first, standing(replicas))})
 		case deployment:
 			replicas := int32(w.replicas)
 			if w.members(nodes) == 0 { // a small cloud has no such node
 				replicas = 0
 			}
+			c := standing(replicas)
 			err = put(ctx, r.load, r.kube.AppsV1().Deployments(w.namespace).Create, &appsv1.Deployment{TypeMeta: ofApps(w.kind), ObjectMeta: meta,
-				Spec: appsv1.DeploymentSpec{Selector: selector, Template: template, Replicas: &replicas}})
+				Spec:   appsv1.DeploymentSpec{Selector: selector, Template: template, Replicas: &replicas},
+				Status: statelessStatus(first, c, availability(nil, c, r.clock.Now()))})
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("make %s %s/%s: %w", w.kind, w.namespace, w.name, err)
+			return nil, fmt.Errorf("make %s %s/%s: %w", w.kind, w.namespace, w.name, err)
 		}
+		made[w.key()] = err == nil
 	}
-	return nil
+	return made, nil
 }
 
 // has tells whether the deployment has the service that a workload belongs to.

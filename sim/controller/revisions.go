@@ -36,7 +36,7 @@ func (k *kubelet) revision(ctx context.Context, set *appsv1.DaemonSet) (string, 
 	hash := strings.ReplaceAll(hashID(set.Namespace, set.Name, string(data)), "-", "")[:10]
 	client := k.kube.AppsV1().ControllerRevisions(set.Namespace)
 	list := &appsv1.ControllerRevisionList{}
-	if k.load == nil || set.Status.ObservedGeneration > 0 { // a set that Populate has just made has none
+	if !k.unrevised[workload{kind: daemonSet, namespace: set.Namespace, name: set.Name}.key()] {
 		list, err = client.List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(set.Spec.Selector)})
 	}
 	if err != nil {

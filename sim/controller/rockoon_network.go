@@ -17,8 +17,9 @@ import (
 // releaseAnnotation is the part of a template that changes with the release.
 const releaseAnnotation = "openstack.lcm.mirantis.com/release"
 
-// rollOut gives the OnDelete DaemonSets of a namespace a new template. Their pods stay until they are deleted.
-func (e *env) rollOut(ctx context.Context, namespace, release string) error {
+// rollOut gives the OnDelete DaemonSets of a namespace a new template, except those that were made with it. Their pods stay until they are
+// deleted.
+func (e *env) rollOut(ctx context.Context, namespace, release string, made map[string]bool) error {
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{releaseAnnotation: release}},
 	}}})
@@ -26,7 +27,7 @@ func (e *env) rollOut(ctx context.Context, namespace, release string) error {
 		return fmt.Errorf("encode the template of release %s: %w", release, err)
 	}
 	for _, w := range e.workloads {
-		if !w.onDelete || w.namespace != namespace {
+		if !w.onDelete || w.namespace != namespace || made[w.key()] {
 			continue
 		}
 		_, err := e.kube.AppsV1().DaemonSets(w.namespace).Patch(ctx, w.name, types.MergePatchType, raw, metav1.PatchOptions{})

@@ -118,6 +118,26 @@ func countPods(pods []*corev1.Pod, desired int, hash string) count {
 	return c
 }
 
+// standing are the numbers of a workload all of whose pods are ready and at its newest template.
+func standing(pods int32) count {
+	return count{desired: pods, current: pods, ready: pods, updated: pods}
+}
+
+func daemonStatus(generation int64, c count) appsv1.DaemonSetStatus {
+	return appsv1.DaemonSetStatus{ObservedGeneration: generation, DesiredNumberScheduled: c.desired, CurrentNumberScheduled: c.current,
+		NumberReady: c.ready, NumberAvailable: c.ready, NumberUnavailable: max(c.desired-c.ready, 0), UpdatedNumberScheduled: c.updated}
+}
+
+func statefulStatus(generation int64, c count) appsv1.StatefulSetStatus {
+	return appsv1.StatefulSetStatus{ObservedGeneration: generation, Replicas: c.current, ReadyReplicas: c.ready, AvailableReplicas: c.ready,
+		CurrentReplicas: c.current, UpdatedReplicas: c.updated}
+}
+
+func statelessStatus(generation int64, c count, conditions []appsv1.DeploymentCondition) appsv1.DeploymentStatus {
+	return appsv1.DeploymentStatus{ObservedGeneration: generation, Replicas: c.current, ReadyReplicas: c.ready, AvailableReplicas: c.ready,
+		UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0), Conditions: conditions}
+}
+
 // report writes the status of a workload if it differs; it returns when to look again at a workload that has changed
 // since it was seen.
 func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible int) (time.Time, error) {
@@ -125,11 +145,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 	var err error
 	switch {
 	case s.daemon != nil:
-		c := countPods(pods, eligible, hash)
-		status := appsv1.DaemonSetStatus{ObservedGeneration: s.daemon.Generation, DesiredNumberScheduled: c.desired,
-			CurrentNumberScheduled: c.current,
-			NumberReady:            c.ready, NumberAvailable: c.ready, NumberUnavailable: max(c.desired-c.ready, 0),
-			UpdatedNumberScheduled: c.updated}
+		status := daemonStatus(s.daemon.Generation, countPods(pods, eligible, hash))
 		was := s.daemon.Status
 		was.Conditions, was.CollisionCount = nil, nil
 		if equality.Semantic.DeepEqual(was, status) {
@@ -139,9 +155,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 		changed.Status = status
 		_, err = apps.DaemonSets(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 	case s.stateful != nil:
-		c := countPods(pods, s.replicas(w), "")
-		status := appsv1.StatefulSetStatus{ObservedGeneration: s.stateful.Generation, Replicas: c.current, ReadyReplicas: c.ready,
-			AvailableReplicas: c.ready, CurrentReplicas: c.current, UpdatedReplicas: c.updated}
+		status := statefulStatus(s.stateful.Generation, countPods(pods, s.replicas(w), ""))
 		was := s.stateful.Status
 		was.Conditions, was.CollisionCount = nil, nil
 		if equality.Semantic.DeepEqual(was, status) {
@@ -152,9 +166,7 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 		_, err = apps.StatefulSets(w.namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 	case s.stateless != nil:
 		c := countPods(pods, s.replicas(w), "")
-		status := appsv1.DeploymentStatus{ObservedGeneration: s.stateless.Generation, Replicas: c.current, ReadyReplicas: c.ready,
-			AvailableReplicas: c.ready, UpdatedReplicas: c.updated, UnavailableReplicas: max(c.desired-c.ready, 0),
-			Conditions: availability(s.stateless.Status.Conditions, c, k.clock.Now())}
+		status := statelessStatus(s.stateless.Generation, c, availability(s.stateless.Status.Conditions, c, k.clock.Now()))
 		if equality.Semantic.DeepEqual(s.stateless.Status, status) {
 			return time.Time{}, nil
 		}
@@ -200,11 +212,16 @@ func (w workload) members(nodes map[string]*corev1.Node) int32 {
 	if w.places != nil {
 		return int32(w.replicas)
 	}
-	room := 0
+	return min(int32(w.replicas), w.eligible(nodes))
+}
+
+// eligible is how many nodes a workload's pods may run on.
+func (w workload) eligible(nodes map[string]*corev1.Node) int32 {
+	room := int32(0)
 	for _, node := range nodes {
 		if w.runsOn(node) {
 			room++
 		}
 	}
-	return int32(min(w.replicas, room))
+	return room
 }
