@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	RedirectLogs(slog.New(slog.DiscardHandler))
-	debug.SetGCPercent(800) // simulated servers make much garbage and keep little
+	debug.SetGCPercent(400) // simulated servers make much garbage and keep little
 	// klog's own goroutine runs for good once klog has written something.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
 }

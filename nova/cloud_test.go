@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
-	debug.SetGCPercent(800) // simulated servers make much garbage and keep little
+	debug.SetGCPercent(400) // simulated servers make much garbage and keep little
 	goleak.VerifyTestMain(m)
 }
 

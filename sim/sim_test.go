@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(800) // simulated clouds make much garbage and keep little
+	debug.SetGCPercent(400) // simulated clouds make much garbage and keep little
 	goleak.VerifyTestMain(m)
 }
 

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(800) // simulated clouds make much garbage but keep little
+	debug.SetGCPercent(400) // simulated clouds make much garbage but keep little
 	goleak.VerifyTestMain(m)
 }
